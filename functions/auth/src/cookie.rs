@@ -122,10 +122,8 @@ mod tests {
     fn the_cookie_is_only_for_routes_that_read_it_and_no_script() {
         let request = called("https", "go.example.com", &[]);
 
-        assert_eq!(
-            cookie(&ApiAddress::new(Some("https://go.example.com")), &request),
-            "linklet_refresh=a.b.c; Path=/api/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
-        );
+        let expected = "linklet_refresh=a.b.c; Path=/api/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure";
+        assert_eq!(cookie(&ApiAddress::new(Some("https://go.example.com")), &request), expected);
     }
 
     #[test]

@@ -95,13 +95,11 @@ mod tests {
         let plan = Plan::of(range("2026-03-01T22:30:00Z", "2026-03-05T06:00:00Z"), later());
 
         assert_eq!(plan.whole, range("2026-03-02T00:00:00Z", "2026-03-05T00:00:00Z"));
-        assert_eq!(
-            plan.edges,
-            [
-                range("2026-03-01T22:30:00Z", "2026-03-02T00:00:00Z"),
-                range("2026-03-05T00:00:00Z", "2026-03-05T06:00:00Z")
-            ]
-        );
+        let expected = [
+            range("2026-03-01T22:30:00Z", "2026-03-02T00:00:00Z"),
+            range("2026-03-05T00:00:00Z", "2026-03-05T06:00:00Z"),
+        ];
+        assert_eq!(plan.edges, expected);
         let whole = range("2026-03-01T00:00:00Z", "2026-03-05T00:00:00Z");
         assert_eq!(Plan::of(whole.clone(), later()), Plan { time: whole.clone(), whole, edges: vec![] });
     }

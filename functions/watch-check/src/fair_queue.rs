@@ -208,10 +208,8 @@ mod tests {
             let checked = taken(&mut queue, 6);
 
             let of_greedy: Vec<_> = checked.iter().filter(|target| target.workspace_creator == greedy).collect();
-            assert_eq!(
-                of_greedy.iter().map(|target| &target.id).collect::<Vec<_>>(),
-                first.iter().take(3).collect::<Vec<_>>()
-            );
+            let expected = first.iter().take(3).collect::<Vec<_>>();
+            assert_eq!(of_greedy.iter().map(|target| &target.id).collect::<Vec<_>>(), expected);
             assert_eq!((checked[0].workspace_creator, checked[1].workspace_creator), (greedy, few));
         }
     }

@@ -330,14 +330,10 @@ mod tests {
         let kept = |text: &str| without_comments(text).join("|");
 
         assert_eq!(kept("/** One. */\na();\n  // Two.\n/*\n * Three.\n */\n\nb();\n"), "a();|b();");
-        assert_eq!(
-            kept("  /** @type {A} */ (a).b();\nc(); /* d */\ne(); // f"),
-            "  /** @type {A} */ (a).b();|c(); /* d */|e(); // f"
-        );
-        assert_eq!(
-            kept("/** @type {A} */ (a).b(/** @type {C} */ c);\n/** @type {A} */ a; // */"),
-            "/** @type {A} */ (a).b(/** @type {C} */ c);|/** @type {A} */ a; // */"
-        );
+        let expected = "  /** @type {A} */ (a).b();|c(); /* d */|e(); // f";
+        assert_eq!(kept("  /** @type {A} */ (a).b();\nc(); /* d */\ne(); // f"), expected);
+        let expected = "/** @type {A} */ (a).b(/** @type {C} */ c);|/** @type {A} */ a; // */";
+        assert_eq!(kept("/** @type {A} */ (a).b(/** @type {C} */ c);\n/** @type {A} */ a; // */"), expected);
     }
 
     #[test]

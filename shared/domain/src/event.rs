@@ -286,21 +286,19 @@ mod tests {
 
         let on_the_wire = serde_json::to_value(&event).unwrap();
 
-        assert_eq!(
-            on_the_wire,
-            json!({
-                "event_id": "0198c0de-0000-7000-8000-000000000001",
-                "occurred_at": "2026-03-02T14:05:09.000Z",
-                "correlation_id": "req-1",
-                "event_type": "milestone.reached",
-                "short_code": "abc1234",
-                "generation": "x7Kf2a",
-                "workspace_id": "0198c0de-0000-7000-8000-000000000002",
-                "user_id": "0198c0de-0000-7000-8000-000000000003",
-                "milestone": 100,
-                "total_clicks": 104,
-            })
-        );
+        let expected = json!({
+            "event_id": "0198c0de-0000-7000-8000-000000000001",
+            "occurred_at": "2026-03-02T14:05:09.000Z",
+            "correlation_id": "req-1",
+            "event_type": "milestone.reached",
+            "short_code": "abc1234",
+            "generation": "x7Kf2a",
+            "workspace_id": "0198c0de-0000-7000-8000-000000000002",
+            "user_id": "0198c0de-0000-7000-8000-000000000003",
+            "milestone": 100,
+            "total_clicks": 104,
+        });
+        assert_eq!(on_the_wire, expected);
         assert_eq!(on_the_wire["event_type"], event.event_type());
         assert_eq!(serde_json::from_value::<Event>(on_the_wire).unwrap(), event);
     }

@@ -340,7 +340,7 @@ impl Tombstone {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{ClickLimit, NoWatch};
 
@@ -348,26 +348,27 @@ mod tests {
         Availability { expires_at, ..Availability::default() }
     }
 
-    fn watching(state: LinkState) -> Link {
+    pub(crate) fn some_link() -> Link {
+        let (id, now) = (LinkId::parse("abcd.x7Kf2a").unwrap(), Timestamp::now());
         Link {
-            identity: LinkIdentity {
-                id: LinkId::parse("abcd.x7Kf2a").unwrap(),
-                workspace: WorkspaceId::generate(),
-                owner: UserId::generate(),
-            },
+            identity: LinkIdentity { id, workspace: WorkspaceId::generate(), owner: UserId::generate() },
             target: TargetUrl::parse("https://example.com/a").unwrap(),
-            created_at: Timestamp::now(),
-            updated_at: Timestamp::now(),
-            availability: Availability { state, ..Availability::default() },
+            created_at: now,
+            updated_at: now,
+            availability: Availability::default(),
             expiry_is_published: false,
             metadata: LinkMetadata::default(),
             options: RedirectOptions::default(),
             routing: None,
-            watch: true,
+            watch: false,
             archived: false,
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&CorrelationId::generate()),
         }
+    }
+
+    fn watching(state: LinkState) -> Link {
+        Link { availability: Availability { state, ..Availability::default() }, watch: true, ..some_link() }
     }
 
     #[test]
@@ -379,11 +380,8 @@ mod tests {
         assert_eq!(link.next_expiry_step(kept_for), Some((expiry, ExpiryStep::Publish)));
         assert_eq!(Link { expiry_is_published: true, ..link.clone() }.next_expiry_step(kept_for), kept_until);
         let deleted = Availability { state: LinkState::Deleted(expiry), ..link.availability };
-        assert_eq!(
-            Link { availability: deleted, ..link.clone() }.next_expiry_step(kept_for),
-            kept_until,
-            "it has been said that the link is gone"
-        );
+        let after_deletion = Link { availability: deleted, ..link.clone() }.next_expiry_step(kept_for);
+        assert_eq!(after_deletion, kept_until, "it has been said that the link is gone");
         assert_eq!(Link { availability: expiring_at(None), ..link }.next_expiry_step(kept_for), None);
     }
 
@@ -412,10 +410,8 @@ mod tests {
 
         let early = link.changed_by(&patch(r#"{"is_active": true}"#), link.updated_at.minus(Duration::from_secs(1)));
         assert!(early.updated_at > link.updated_at);
-        assert_eq!(
-            (early.availability.state, early.availability.exhausted_at),
-            (LinkState::Active, Some(link.created_at))
-        );
+        let expected = (LinkState::Active, Some(link.created_at));
+        assert_eq!((early.availability.state, early.availability.exhausted_at), expected);
         assert_eq!(link.changed_by(&patch(r#"{"max_clicks": 6}"#), early.updated_at).availability.exhausted_at, None);
         assert_eq!(link.changed_by(&patch("{}"), early.updated_at).options, link.options);
     }

@@ -326,10 +326,8 @@ mod tests {
         };
 
         assert_eq!(sentence(Some(503), None), "https://example.com/a is down: it answered 503.");
-        assert_eq!(
-            sentence(None, Some(CheckError::Timeout)),
-            "https://example.com/a is down: it did not answer in time."
-        );
+        let expected = "https://example.com/a is down: it did not answer in time.";
+        assert_eq!(sentence(None, Some(CheckError::Timeout)), expected);
     }
 
     #[test]
@@ -341,10 +339,8 @@ mod tests {
             down_since: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
         });
 
-        assert_eq!(
-            wording(&up).unwrap().message,
-            "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z."
-        );
+        let expected = "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z.";
+        assert_eq!(wording(&up).unwrap().message, expected);
     }
 
     #[test]
@@ -359,18 +355,12 @@ mod tests {
         let rename = serde_json::json!({"kind": "rename_tag", "from": "a", "to": "b", "filter": {"all": true}});
         let archive = serde_json::json!({"kind": "archive", "filter": {"search": "old"}});
 
-        assert_eq!(
-            sentence(rename.clone(), JobState::Done, (5_000, 2), None),
-            "Your job to rename the tag a to b is done: 5,000 links changed, 2 failed."
-        );
-        assert_eq!(
-            sentence(archive.clone(), JobState::Done, (1, 0), None),
-            "Your job to archive links is done: 1 link changed."
-        );
-        assert_eq!(
-            sentence(archive, JobState::Cancelled, (0, 0), None),
-            "Your job to archive links was cancelled: 0 links changed."
-        );
+        let expected = "Your job to rename the tag a to b is done: 5,000 links changed, 2 failed.";
+        assert_eq!(sentence(rename.clone(), JobState::Done, (5_000, 2), None), expected);
+        let expected = "Your job to archive links is done: 1 link changed.";
+        assert_eq!(sentence(archive.clone(), JobState::Done, (1, 0), None), expected);
+        let expected = "Your job to archive links was cancelled: 0 links changed.";
+        assert_eq!(sentence(archive, JobState::Cancelled, (0, 0), None), expected);
         assert_eq!(
             sentence(rename, JobState::Failed, (7, 0), Some(JobFailure::NoProgress)),
             "Your job to rename the tag a to b has failed, since it came no further for an hour: 7 links changed."

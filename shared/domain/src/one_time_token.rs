@@ -109,11 +109,8 @@ mod tests {
         for purpose in PURPOSES {
             let token = OneTimeToken::generate(purpose).unwrap();
             for other in PURPOSES {
-                assert_eq!(
-                    OneTimeToken::parse(other, token.reveal()).is_ok(),
-                    other == purpose,
-                    "{purpose:?} {other:?}"
-                );
+                let expected = other == purpose;
+                assert_eq!(OneTimeToken::parse(other, token.reveal()).is_ok(), expected, "{purpose:?} {other:?}");
             }
         }
     }

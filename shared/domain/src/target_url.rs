@@ -266,11 +266,8 @@ mod tests {
         let (long_label, long_domain) = ("x".repeat(64), ["x".repeat(63).as_str(); 4].join("."));
         let longer = "international.".repeat(18) + "münchen.de";
         for host in [long_domain.as_str(), longer.as_str()] {
-            assert_eq!(
-                sentence(&format!("https://{host}/")),
-                "url must have a host of at most 253 characters",
-                "{host}"
-            );
+            let expected = "url must have a host of at most 253 characters";
+            assert_eq!(sentence(&format!("https://{host}/")), expected, "{host}");
         }
         for host in ["*.example", "a.*", "-a.example", "a.-b.example", "exa$mple.com", "-", "-:80", "*:80"] {
             let sentence = sentence(&format!("https://{host}/"));
@@ -328,10 +325,8 @@ mod tests {
                 assert_eq!(inside.unwrap().location(), format!("https://example.com/a{encoded}b"), "{character:?}");
             }
         }
-        assert_eq!(
-            TargetUrl::parse("https://example.com/❤\u{FE0F}").unwrap().as_str(),
-            "https://example.com/❤\u{FE0F}"
-        );
+        let expected = "https://example.com/❤\u{FE0F}";
+        assert_eq!(TargetUrl::parse("https://example.com/❤\u{FE0F}").unwrap().as_str(), expected);
         assert_eq!(sentence("\u{FEFF}\u{200B}"), "url is required");
     }
 

@@ -141,10 +141,8 @@ mod tests {
 
     #[test]
     fn the_first_refused_action_says_what_it_means() {
-        assert_eq!(
-            outcome(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]),
-            Some(TransactionOutcome::Refused(1))
-        );
+        let expected = Some(TransactionOutcome::Refused(1));
+        assert_eq!(outcome(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]), expected);
         assert_eq!(outcome(&["TransactionConflict", "ConditionalCheckFailed"]), Some(TransactionOutcome::Refused(1)));
         assert_eq!(outcome(&["None", "TransactionConflict"]), Some(TransactionOutcome::InConflict));
         assert_eq!(outcome(&["None", "ThrottlingError"]), None);

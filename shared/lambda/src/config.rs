@@ -82,10 +82,8 @@ mod tests {
 
     #[test]
     fn an_error_names_the_variable() {
-        assert_eq!(
-            required("LINKLET_NO_SUCH_SETTING").unwrap_err().to_string(),
-            "the environment variable LINKLET_NO_SUCH_SETTING is not set"
-        );
+        let expected = "the environment variable LINKLET_NO_SUCH_SETTING is not set";
+        assert_eq!(required("LINKLET_NO_SUCH_SETTING").unwrap_err().to_string(), expected);
         let not_a_number = parsed::<u32>("PATH").unwrap_err().to_string();
         assert!(not_a_number.starts_with("the environment variable PATH is invalid: "), "{not_a_number}");
         assert_eq!(parsed_or_default::<u32>("PATH").unwrap_err().to_string(), not_a_number);

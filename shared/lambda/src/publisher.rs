@@ -266,10 +266,8 @@ mod tests {
         let texts: Vec<_> = (0..1_000).map(|number| text(300 + number % 200)).collect();
         let packs = packs_of(&texts, |_| false);
 
-        assert_eq!(
-            packs.iter().flat_map(|pack| pack.contents.clone()).collect::<Vec<_>>(),
-            (0..1_000).collect::<Vec<_>>()
-        );
+        let expected = (0..1_000).collect::<Vec<_>>();
+        assert_eq!(packs.iter().flat_map(|pack| pack.contents.clone()).collect::<Vec<_>>(), expected);
         for pack in &packs {
             assert!(pack.message.body.len() <= Pack::SIZE, "{}", pack.message.body.len());
             let body: serde_json::Value = serde_json::from_str(&pack.message.body).unwrap();

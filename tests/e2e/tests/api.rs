@@ -22,6 +22,17 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
     }
 
+    /// This answer, which has to have this status.
+    pub fn expecting(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
+
+    /// A member of the body that is a text.
+    pub fn text(&self, member: &str) -> String {
+        self.json()[member].as_str().unwrap_or_else(|| panic!("{member} of {}", self.body)).to_owned()
+    }
+
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -138,13 +149,10 @@ impl User {
     pub async fn new(api: &Api) -> Self {
         let email = format!("ada-{}@example.com", uuid::Uuid::new_v4());
         let credentials = json!({"email": email, "password": PASSWORD});
-        let registered = api.post("/api/auth/register", &credentials).await;
-        assert_eq!(registered.status, 201, "{}", registered.body);
-        let logged_in = api.post("/api/auth/login", &credentials).await;
-        assert_eq!(logged_in.status, 200, "{}", logged_in.body);
-        let text = |answer: &Answer, member: &str| answer.json()[member].as_str().unwrap().to_owned();
-        let (id, workspace) = (text(&registered, "user_id"), text(&registered, "workspace_id"));
-        Self { api: api.clone(), id, workspace, token: text(&logged_in, "token"), email }
+        let registered = api.post("/api/auth/register", &credentials).await.expecting(201);
+        let logged_in = api.post("/api/auth/login", &credentials).await.expecting(200);
+        let (id, workspace) = (registered.text("user_id"), registered.text("workspace_id"));
+        Self { api: api.clone(), id, workspace, token: logged_in.text("token"), email }
     }
 
     pub fn request(&self, method: &str, path: &str) -> RequestBuilder {
@@ -161,18 +169,22 @@ impl User {
 
     /// Shortens a URL and returns the code.
     pub async fn shorten(&self, url: &str) -> String {
-        let answer = send(self.request("POST", "/api/shorten").json(&json!({"url": url}))).await;
-        assert_eq!(answer.status, 201, "{}", answer.body);
-        answer.json()["short_code"].as_str().unwrap().to_owned()
+        send(self.request("POST", "/api/shorten").json(&json!({"url": url}))).await.expecting(201).text("short_code")
     }
 
     /// The caller's notifications of this type.
     pub async fn notifications(&self, event_type: &str) -> Vec<Value> {
-        let answer = self.get("/api/notifications?limit=100").await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
+        let answer = self.get("/api/notifications?limit=100").await.expecting(200);
         let all = answer.json()["notifications"].as_array().unwrap().clone();
         all.into_iter().filter(|notification| notification["event_type"] == event_type).collect()
     }
+}
+
+/// The system under test, and somebody who has registered and logged in there.
+pub async fn signed_up() -> (Api, User) {
+    let api = Api::new();
+    let user = User::new(&api).await;
+    (api, user)
 }
 
 /// Asks again until the answer is the expected one, for a minute, and returns it. Events travel in the background, so tests wait for

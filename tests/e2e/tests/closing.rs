@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send, signed_up};
 
 async fn change(user: &User, method: &str, path: &str, body: &Value) -> Answer {
     send(user.request(method, path).json(body)).await
@@ -21,21 +21,19 @@ fn suspended() -> (u16, Value) {
 
 #[tokio::test]
 async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let code = ada.shorten("https://example.com/back").await;
     let slug = ada.get("/api/workspace").await.json()["slug"].clone();
     let leading = visited(&api, &code).await;
 
-    let refused = change(&ada, "DELETE", "/api/workspace", &json!({"slug": "other", "password": PASSWORD})).await;
-    assert_eq!(refused.status, 400, "{}", refused.body);
-    let closed = change(&ada, "DELETE", "/api/workspace", &json!({"slug": slug, "password": PASSWORD})).await;
-    assert_eq!(closed.status, 202, "{}", closed.body);
+    change(&ada, "DELETE", "/api/workspace", &json!({"slug": "other", "password": PASSWORD})).await.expecting(400);
+    let closed =
+        change(&ada, "DELETE", "/api/workspace", &json!({"slug": slug, "password": PASSWORD})).await.expecting(202);
     eventually("the link is suspended", suspended(), || visited(&api, &code)).await;
 
     // Whoever is in no open workspace creates one by signing in.
     let login = api.post("/api/auth/login", &json!({"email": ada.email, "password": PASSWORD})).await;
-    let token = login.json()["token"].as_str().unwrap().to_owned();
+    let token = login.text("token");
     let with_token = |method: &str, path: &str| api.request(method, path).bearer_auth(&token);
     let listed = send(with_token("GET", "/api/me/workspaces")).await.json();
     let mut listed = listed["workspaces"].as_array().unwrap().iter();
@@ -50,22 +48,18 @@ async fn links_of_a_closed_workspace_lead_nowhere_until_it_is_brought_back() {
 
 #[tokio::test]
 async fn closing_an_account_frees_its_address_and_ends_its_links() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let code = ada.shorten("https://example.com/gone").await;
     let exported = ada.get("/api/me/export").await.json();
     let kinds: Vec<_> = exported["items"].as_array().unwrap().iter().map(|item| item["kind"].clone()).collect();
     assert!(kinds.contains(&json!("account")) && kinds.contains(&json!("link")), "{exported}");
 
-    let guess = change(&ada, "DELETE", "/api/me", &json!({"password": "not the password"})).await;
-    assert_eq!(guess.status, 401, "{}", guess.body);
-    let closed = change(&ada, "DELETE", "/api/me", &json!({"password": PASSWORD})).await;
-    assert_eq!(closed.status, 204, "{}", closed.body);
+    change(&ada, "DELETE", "/api/me", &json!({"password": "not the password"})).await.expecting(401);
+    change(&ada, "DELETE", "/api/me", &json!({"password": PASSWORD})).await.expecting(204);
 
     let credentials = json!({"email": ada.email, "password": PASSWORD});
     assert_eq!(api.post("/api/auth/login", &credentials).await.status, 401);
     eventually("the link leads nowhere", 410, async || visited(&api, &code).await.0).await;
-    let registered = api.post("/api/auth/register", &credentials).await;
-    assert_eq!(registered.status, 201, "{}", registered.body);
+    let registered = api.post("/api/auth/register", &credentials).await.expecting(201);
     assert_ne!(registered.json()["user_id"], json!(ada.id));
 }

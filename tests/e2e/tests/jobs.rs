@@ -12,7 +12,7 @@ async fn a_tag_is_renamed_on_all_links_and_its_owner_is_told() {
     for number in 0..3 {
         let body = json!({"url": format!("https://example.com/{number}"), "tags": ["Frühling 50 %", "kept"]});
         let made = send(ada.request("POST", "/api/shorten").json(&body)).await;
-        codes.push(made.json()["short_code"].as_str().unwrap().to_owned());
+        codes.push(made.text("short_code"));
     }
 
     let rename = json!({"kind": "rename_tag", "from": "frühling 50 %", "to": "Spring"});

@@ -7,15 +7,11 @@ use linklet_domain::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::api::{Answer, Api, User, eventually, send};
+use crate::api::{Answer, Api, User, eventually, send, signed_up};
 use crate::stack::exactly;
 
 async fn shorten(user: &User, body: Value) -> Answer {
     send(user.request("POST", "/api/shorten").json(&body)).await
-}
-
-fn code(answer: &Answer) -> String {
-    answer.json()["short_code"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
 }
 
 #[tokio::test]
@@ -29,10 +25,9 @@ async fn what_was_made_is_where_the_answer_says() {
         let request = user.request("POST", path).json(&body);
         let asked = request.try_clone().unwrap().build().unwrap().url().clone();
 
-        let made = send(request).await;
+        let made = send(request).await.expecting(201);
 
         let place = asked.join(made.header("location")).unwrap();
-        assert_eq!(made.status, 201, "{}", made.body);
         let found = send(user.request("GET", &place.path()[asked.path().len() - path.len()..])).await;
         assert_eq!(found.status, 200, "{place}: {}", found.body);
     }
@@ -40,10 +35,9 @@ async fn what_was_made_is_where_the_answer_says() {
 
 #[tokio::test]
 async fn a_purged_link_leaves_nothing_but_its_code() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let custom = format!("purged-{}", &Uuid::new_v4().simple().to_string()[..8]);
-    let code = code(&shorten(&ada, json!({"url": "https://example.com/", "custom_code": custom})).await);
+    let code = shorten(&ada, json!({"url": "https://example.com/", "custom_code": custom})).await.text("short_code");
     let stats = format!("/api/stats/{code}");
     let path = format!("/{code}");
     join_all((0..12).map(|_| api.get(&path))).await;
@@ -65,18 +59,15 @@ async fn a_purged_link_leaves_nothing_but_its_code() {
 
 #[tokio::test]
 async fn a_purged_code_can_lead_elsewhere_with_statistics_from_zero() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
-    let wrong = shorten(&ada, json!({"url": "https://example.com/wrong", "custom_code": "launch26"})).await;
-    assert_eq!(wrong.status, 201, "{}", wrong.body);
+    let (api, ada) = signed_up().await;
+    shorten(&ada, json!({"url": "https://example.com/wrong", "custom_code": "launch26"})).await.expecting(201);
     let clicks = async || api.get("/api/stats/launch26").await.json()["total_clicks"].clone();
     api.get("/launch26").await;
     exactly("the click is counted", json!(1), clicks).await;
     ada.delete("/api/links/launch26").await;
 
-    let right = shorten(&ada, json!({"url": "https://example.com/right", "custom_code": "launch26"})).await;
+    shorten(&ada, json!({"url": "https://example.com/right", "custom_code": "launch26"})).await.expecting(201);
 
-    assert_eq!(right.status, 201, "{}", right.body);
     let location = async || api.get("/launch26").await.header("location").to_owned();
     eventually("the code leads to its new destination", "https://example.com/right".to_owned(), location).await;
     let clicks = clicks().await;
@@ -86,10 +77,9 @@ async fn a_purged_code_can_lead_elsewhere_with_statistics_from_zero() {
 
 #[tokio::test]
 async fn an_expired_link_is_told_listed_and_extended() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let expiry = Timestamp::now().plus(Duration::from_secs(2));
-    let code = code(&shorten(&ada, json!({"url": "https://example.com/", "expires_at": expiry})).await);
+    let code = shorten(&ada, json!({"url": "https://example.com/", "expires_at": expiry})).await.text("short_code");
     // A marker is deleted within a minute after the expiry here.
     tokio::time::sleep(Duration::from_secs(40)).await;
     assert_eq!(api.get(&format!("/{code}")).await.problem(), (410, "this link has expired".into()));

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 
-use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::api::{Answer, Api, PASSWORD, User, eventually, send, signed_up};
 use crate::mailbox::{mail_to, token_mailed_to};
 
 /// Confirms somebody's address, as its owner does with the mail that registering brings. `None` without an emulator.
 async fn confirm(api: &Api, user: &User) -> Option<String> {
     let token = token_mailed_to(&user.email, "vrf_").await?;
-    let confirmed = api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await;
-    assert_eq!(confirmed.status, 204, "{}", confirmed.body);
+    api.post("/api/auth/verify", &json!({"token": token, "password": PASSWORD})).await.expecting(204);
     Some(token)
 }
 
@@ -26,7 +25,7 @@ async fn a_reset_as_first_proof_pauses_what_a_squatter_left() {
     let invite = json!({"email": accomplice.email, "role": "admin"});
     let invited = send(squatted.request("POST", "/api/workspace/invitations").json(&invite)).await.json();
     let accept = accomplice.request("POST", "/api/invitations/accept").json(&json!({"token": invited["token"]}));
-    let slug = send(accept).await.json()["slug"].as_str().unwrap().to_owned();
+    let slug = send(accept).await.text("slug");
     let key = send(squatted.request("POST", "/api/keys").json(&json!({"name": "CI", "scopes": ["links:read"]}))).await;
     let key = key.json();
     let with_key = || api.request("GET", "/api/urls").header("x-api-key", key["key"].as_str().unwrap());
@@ -35,9 +34,8 @@ async fn a_reset_as_first_proof_pauses_what_a_squatter_left() {
     api.post("/api/auth/password/forgot", &json!({"email": squatted.email})).await;
     let Some(token) = token_mailed_to(&squatted.email, "rst_").await else { return };
 
-    let reset = api.post("/api/auth/password/reset", &json!({"token": token, "password": NEW})).await;
+    api.post("/api/auth/password/reset", &json!({"token": token, "password": NEW})).await.expecting(204);
 
-    assert_eq!(reset.status, 204, "{}", reset.body);
     eventually("the accomplice is out", 401, async || api.post("/api/auth/login", &as_accomplice).await.status).await;
     eventually("the key is out", 401, async || send(with_key()).await.status).await;
     let session = log_in(&api, &squatted.email, NEW).await.json();
@@ -56,8 +54,7 @@ async fn a_reset_as_first_proof_pauses_what_a_squatter_left() {
 #[tokio::test]
 async fn a_forgotten_password_is_replaced_once_and_ends_all_sessions() {
     const NEW: &str = "wrong horse battery";
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     for email in [&ada.email, "nobody@example.com"] {
         assert_eq!(api.post("/api/auth/password/forgot", &json!({"email": email})).await.status, 202, "{email}");
     }
@@ -77,8 +74,7 @@ async fn a_forgotten_password_is_replaced_once_and_ends_all_sessions() {
 
 #[tokio::test]
 async fn a_milestone_is_mailed_until_its_reader_unsubscribes_by_link() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     if confirm(&api, &ada).await.is_none() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Api, User, send};
+use crate::api::{Api, send, signed_up};
 use crate::stack::exactly;
 
 async fn total(api: &Api, code: &str) -> Value {
@@ -11,8 +11,7 @@ async fn total(api: &Api, code: &str) -> Value {
 
 #[tokio::test]
 async fn a_person_signs_up_shortens_follows_and_sees_it_all() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
 
     let myself = ada.get("/api/me").await.json();
     assert_eq!((&myself["user_id"], &myself["email"]), (&json!(ada.id), &json!(ada.email)));

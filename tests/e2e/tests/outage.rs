@@ -8,7 +8,7 @@ use std::env;
 use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 
-use crate::api::{Answer, Api, PASSWORD, User, eventually, send};
+use crate::api::{Answer, Api, PASSWORD, eventually, send, signed_up};
 use crate::stack::{exactly, lines};
 
 struct FaultProxy(String);
@@ -53,8 +53,7 @@ async fn without_tables_the_system_answers_at_once_and_recovers_by_itself() {
         eprintln!("skipped: TABLES_PROXY is not set, so the tables can't be taken away");
         return;
     };
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let (hot, cold) = (ada.shorten("https://example.com/hot").await, ada.shorten("https://example.com/cold").await);
     let cold_link = format!("/{cold}");
     follow(&api, &hot, 30).await;

@@ -77,9 +77,9 @@ impl<'u> Watch<'u> {
         for number in 0..SITES {
             let open = if usize::from(number) < SLOW { &slow } else { &quick };
             let site = Site::start_on(Ipv4Addr::new(127, 0, 2, 1 + number), open);
-            let registered = send(user.request("POST", "/v1/targets").json(&json!({"url": site.url("/")}))).await;
-            assert_eq!(registered.status, 201, "{registered:?}");
-            all.push(Watched { site, id: registered.json()["id"].as_str().unwrap().to_owned() });
+            let registered =
+                send(user.request("POST", "/v1/targets").json(&json!({"url": site.url("/")}))).await.expecting(201);
+            all.push(Watched { site, id: registered.text("id") });
         }
         Self { user, all, slow }
     }

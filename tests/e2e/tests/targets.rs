@@ -10,7 +10,7 @@ async fn a_link_that_watches_makes_a_target_and_takes_it_along() {
     let body = json!({"url": "https://example.com/watched", "watch": true});
     let created = send(ada.request("POST", "/api/shorten").json(&body)).await;
     assert_eq!((created.status, &created.json()["watch"]), (201, &json!(true)), "{created:?}");
-    let code = created.json()["short_code"].as_str().unwrap().to_owned();
+    let code = created.text("short_code");
 
     let shown = ada.get(&format!("/api/links/{code}")).await.json();
     let status = shown["health"]["status"].as_str().unwrap_or_default();

@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, User, eventually, send};
+use crate::api::{Answer, User, eventually, send, signed_up};
 use crate::stack::exactly;
 
 async fn shorten(user: &User, body: Value) -> String {
-    let answer = send(user.request("POST", "/api/shorten").json(&body)).await;
-    answer.json()["short_code"].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned()
+    send(user.request("POST", "/api/shorten").json(&body)).await.text("short_code")
 }
 
 async fn patch(user: &User, code: &str, body: Value) -> Answer {
@@ -16,8 +15,7 @@ async fn patch(user: &User, code: &str, body: Value) -> Answer {
 
 #[tokio::test]
 async fn a_password_opens_a_link_by_the_form_of_its_page() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let code = shorten(&ada, json!({"url": "https://example.com/secret", "password": "öffne dich"})).await;
     let path = format!("/{code}");
     let form = async |password: &str| {
@@ -39,8 +37,7 @@ async fn a_password_opens_a_link_by_the_form_of_its_page() {
 
 #[tokio::test]
 async fn a_link_leads_elsewhere_by_rules_and_when_its_workspace_allows_it() {
-    let api = Api::new();
-    let ada = User::new(&api).await;
+    let (api, ada) = signed_up().await;
     let code = shorten(&ada, json!({"url": "https://example.com/old", "custom_code": unique("Spring-26_")})).await;
     let location = async |path: String| api.get(&path).await.header("location").to_owned();
 

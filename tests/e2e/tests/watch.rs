@@ -5,7 +5,7 @@ use std::{env, net::Ipv4Addr};
 use linklet_test_support::{Manner, OpenRequests, Site};
 use serde_json::{Value, json};
 
-use crate::api::{Answer, Api, User, eventually, send};
+use crate::api::{Api, User, eventually, send};
 use crate::stack::exactly;
 use crate::ticks::Ticks;
 
@@ -19,9 +19,7 @@ pub fn reaches_this_machine() -> bool {
 }
 
 pub async fn register(user: &User, url: &str) -> String {
-    let registered: Answer = send(user.request("POST", "/v1/targets").json(&json!({"url": url}))).await;
-    assert_eq!(registered.status, 201, "{registered:?}");
-    registered.json()["id"].as_str().unwrap().to_owned()
+    send(user.request("POST", "/v1/targets").json(&json!({"url": url}))).await.expecting(201).text("id")
 }
 
 /// A site that isn't at 127.0.0.1: that is the address of the shortener itself, which is never checked.

@@ -78,7 +78,7 @@ async fn sites_get_one_request_at_a_time_and_bad_ones_delay_nobody() {
     assert!((2..=AT_ONCE).contains(&open.most_at_once()), "{}", open.most_at_once());
     // Whatever is tested next doesn't have them checked any more.
     for target in registered {
-        let id = target.json()["id"].as_str().unwrap().to_owned();
+        let id = target.text("id");
         assert_eq!(ada.delete(&format!("/v1/targets/{id}")).await.status, 204);
     }
     println!("{} at once, {checks} of {} checks of quick sites", open.most_at_once(), TICKS * gained.len());

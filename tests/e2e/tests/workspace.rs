@@ -14,8 +14,7 @@ async fn change(user: &User, method: &str, path: &str, body: &Value) -> Answer {
 
 /// Lets an admin invite somebody, who accepts.
 async fn join(admin: &User, guest: &User, role: &str) {
-    let invited = change(admin, "POST", INVITATIONS, &json!({"email": guest.email, "role": role})).await;
-    assert_eq!(invited.status, 201, "{}", invited.body);
+    let invited = change(admin, "POST", INVITATIONS, &json!({"email": guest.email, "role": role})).await.expecting(201);
     let accepted = accept(guest, &invited).await;
     assert_eq!((accepted.status, &accepted.json()["role"]), (200, &json!(role)), "{}", accepted.body);
 }
@@ -33,14 +32,12 @@ async fn a_removed_admin_purges_nothing_and_is_a_stranger_within_a_minute() {
     let code = ada.shorten("https://example.com/keep").await;
     join(&ada, &bob, "admin").await;
     let login = json!({"email": bob.email, "password": PASSWORD, "workspace": slug});
-    let token = api.post("/api/auth/login", &login).await.json()["token"].as_str().unwrap().to_owned();
+    let token = api.post("/api/auth/login", &login).await.text("token");
     let as_bob = async |method: &str, path: &str| send(api.request(method, path).bearer_auth(&token)).await.status;
     assert_eq!(as_bob("GET", "/api/urls").await, 200);
     assert_eq!(as_bob("DELETE", "/api/urls/nolink0").await, 404);
     let post = async |path: &str, body: Value| {
-        let answer = send(api.request("POST", path).bearer_auth(&token).json(&body)).await;
-        assert_eq!(answer.status, 201, "{}", answer.body);
-        answer.json()
+        send(api.request("POST", path).bearer_auth(&token).json(&body)).await.expecting(201).json()
     };
     let key = post("/api/keys", json!({"name": "CI", "scopes": ["links:read", "links:write"]})).await["key"].clone();
     let key = key.as_str().unwrap();

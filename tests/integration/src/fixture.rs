@@ -4,7 +4,6 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
-
 use linklet_account::Account;
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Auth;
@@ -159,6 +158,16 @@ pub async fn with_person(name: &str) -> (TestDynamoDb, Person) {
     let db = TestDynamoDb::start();
     let person = db.register(name).await;
     (db, person)
+}
+
+/// A database with people of these names.
+pub async fn with_people<const N: usize>(names: [&str; N]) -> (TestDynamoDb, [Person; N]) {
+    let db = TestDynamoDb::start();
+    let mut people = Vec::new();
+    for name in names {
+        people.push(db.register(name).await);
+    }
+    (db, people.try_into().unwrap())
 }
 
 /// Somebody who has joined the workspace of a person who is its admin.

@@ -3,22 +3,21 @@
 use linklet_auth::Auth;
 use linklet_domain::{ApiKeySecret, IpHash, Role};
 use linklet_test_support::{
-    ApiKeyBuilder, CapturedLogs, RequestBuilder, TestDynamoDb, issuer, token_of, token_without_workspace, tokens,
+    ApiKeyBuilder, CapturedLogs, RequestBuilder, TestDynamoDb, issuer, token_without_workspace, tokens,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{limits, salt, send};
+use crate::fixture::{limits, salt, send, with_person};
 
 const PASSWORD: &str = "correct horse battery";
 
 #[tokio::test]
 async fn the_line_of_a_request_names_the_account_or_key_let_in() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let secret = ApiKeySecret::generate().unwrap();
     db.store_key(&ApiKeyBuilder::new(&secret, &ada).build()).await;
     let get = |path: &str| RequestBuilder::new("GET", path);
-    let session = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let session = ada.token(Role::Admin);
 
     for (function, request_of, user, key) in [
         ("list", get("/api/urls").token(&session), json!(ada.id), Value::Null),

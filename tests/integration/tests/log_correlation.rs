@@ -13,7 +13,7 @@ use linklet_lambda::schedule::{self, Call};
 use linklet_notify::Notify;
 use linklet_test_support::{
     CapturedLogs, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, Outage, Person, RequestBuilder, Site,
-    TargetBuilder, TestDynamoDb, an_origin, event_batch, queue_batch, removal, token_of,
+    TargetBuilder, TestDynamoDb, an_origin, event_batch, queue_batch, removal,
 };
 use linklet_watch_links::WatchLinks;
 use serde_json::json;
@@ -175,7 +175,7 @@ async fn each_line_of_a_job_or_handover_names_the_request_for_it() {
     let bob = colleague(&db, &ada, "bob", Role::Member).await;
     let link = LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&bob.id);
     db.store(&link.created_at(Timestamp::now().minus(Duration::from_secs(60))).build()).await;
-    let request = RequestBuilder::new("POST", "/api/jobs").token(&token_of(&ada.id, &ada.workspace, Role::Admin));
+    let request = RequestBuilder::new("POST", "/api/jobs").token(&ada.token(Role::Admin));
     let request =
         request.header("x-correlation-id", "tagging-1").json(&json!({"kind": "archive", "filter": {"all": true}}));
     assert_eq!(request.send_to(&fixture::jobs_api(&db)).await.status, 202);

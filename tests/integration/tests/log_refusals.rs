@@ -11,7 +11,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{salt, send, with_link};
+use crate::fixture::{salt, send, with_link, with_person};
 
 /// The only warning so far.
 fn warning(logs: &CapturedLogs) -> Value {
@@ -104,15 +104,14 @@ async fn a_refused_access_to_a_target_is_one_warning_with_its_problem() {
 
 #[tokio::test]
 async fn a_refused_token_is_one_warning_with_reason_and_proven_subject() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let long_ago = Timestamp::parse("2020-01-01T00:00:00Z").unwrap();
     let membership = Membership::new(ada.workspace, Role::Admin, long_ago);
     let (expired, _) = issuer()
         .issue(&SessionId::beginning_at(long_ago), &ada.id, &ada.email, Some(&membership), long_ago)
         .await
         .unwrap();
-    let good = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let good = ada.token(Role::Admin);
     let forged = format!("{}.{}", good.rsplit_once('.').unwrap().0, "A".repeat(43));
 
     for (authorization, reason, subject) in [
@@ -135,8 +134,7 @@ async fn a_refused_token_is_one_warning_with_reason_and_proven_subject() {
 
 #[tokio::test]
 async fn a_refused_api_key_is_one_warning_with_its_reason_and_prefix() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let (expired, expired_prefix) = key_of(&db, &ada, Some(Timestamp::parse("2020-01-01T00:00:00Z").unwrap())).await;
     let unknown = ApiKeySecret::generate().unwrap();
     let (valid, valid_prefix) = key_of(&db, &ada, None).await;
@@ -225,8 +223,7 @@ async fn secrets_in_a_path_or_a_user_agent_are_not_logged() {
 /// It is in the query of the address that mail programs call.
 #[tokio::test]
 async fn the_token_with_which_somebody_unsubscribes_is_in_no_line() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
+    let (db, ada) = with_person("ada").await;
     let token = UnsubscribeToken::of(&ada.id, Timestamp::now(), &salt()).reveal().to_owned();
     let logs = CapturedLogs::start();
 

@@ -9,6 +9,8 @@ use linklet_dynamodb::Removal;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::http::token_of;
+
 /// Builds a link; what a test doesn't say is some valid value.
 #[derive(Debug, Clone)]
 pub struct LinkBuilder(Link);
@@ -146,6 +148,11 @@ pub struct Person {
 }
 
 impl Person {
+    /// A token of theirs for this workspace, in which they have this role.
+    pub fn token(&self, role: Role) -> String {
+        token_of(&self.id, &self.workspace, role)
+    }
+
     /// This person as somebody who joins a workspace now.
     pub fn as_member(&self, role: Role) -> Member {
         let (user, email, joined_at) = (self.id, self.email.clone(), Timestamp::now());

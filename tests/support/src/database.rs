@@ -94,6 +94,21 @@ impl TestDynamoDb {
         Table::new(self.client_with(interceptor), name)
     }
 
+    /// A table as its callers have it, with something new between, which is returned too.
+    pub fn through<T, I>(&self, table: impl FnOnce(Table) -> T, name: &str) -> (T, I)
+    where
+        I: Intercept + Clone + Default + 'static,
+    {
+        let between = I::default();
+        (table(self.table_with(between.clone(), name)), between)
+    }
+
+    /// The table of accounts, with something new between it and its callers, which is returned too.
+    pub fn users_through<I: Intercept + Clone + Default + 'static>(&self) -> (UsersTable, I) {
+        let between = I::default();
+        (users_by(self.client_with(between.clone())), between)
+    }
+
     fn table(&self, name: &str) -> Table {
         Table::new(self.client(), name)
     }

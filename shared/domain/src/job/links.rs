@@ -182,31 +182,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{
-        Availability, CorrelationId, Generation, LinkId, LinkIdentity, LinkMetadata, LinkWrite, RedirectOptions,
-        Revision, ShortCode, TagTerm, TargetUrl, UserId, WorkspaceId,
-    };
-
-    fn some_link() -> Link {
-        let now = Timestamp::now();
-        let code = ShortCode::parse("launch").unwrap();
-        let id = LinkId { code, generation: Generation::parse("x7Kf2a").unwrap() };
-        Link {
-            identity: LinkIdentity { id, workspace: WorkspaceId::generate(), owner: UserId::generate() },
-            target: TargetUrl::parse("https://example.com/landing").unwrap(),
-            created_at: now,
-            updated_at: now,
-            availability: Availability::default(),
-            expiry_is_published: false,
-            metadata: LinkMetadata::default(),
-            options: RedirectOptions::default(),
-            routing: None,
-            watch: false,
-            archived: false,
-            revision: Revision::FIRST,
-            last_write: LinkWrite::of(&CorrelationId::generate()),
-        }
-    }
+    use crate::{TagTerm, link::tests::some_link};
 
     fn tag(text: &str) -> Tag {
         Tag::parse(text).unwrap()

@@ -74,10 +74,8 @@ mod tests {
         let key =
             |tag: Option<&str>, days| OverviewQuestion { tag: tag.map(|tag| Tag::parse(tag).unwrap()), days }.key();
 
-        assert_eq!(
-            key(Some("Launch"), days("2026-03-01", "2026-03-02")),
-            key(Some("launch"), days("2026-03-01", "2026-03-02"))
-        );
+        let expected = key(Some("launch"), days("2026-03-01", "2026-03-02"));
+        assert_eq!(key(Some("Launch"), days("2026-03-01", "2026-03-02")), expected);
         let keys = [
             key(None, None),
             key(Some("launch"), None),

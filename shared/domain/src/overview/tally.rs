@@ -486,10 +486,8 @@ mod tests {
             (series, overview.time.unwrap().before.map(|before| before.clicks), overview.top[0].count.clicks)
         };
 
-        assert_eq!(
-            of("2026-03-02", "2026-03-03"),
-            (vec![("2026-03-02".into(), 5), ("2026-03-03".into(), 0)], Some(3), 5)
-        );
+        let expected = (vec![("2026-03-02".to_owned(), 5), ("2026-03-03".to_owned(), 0)], Some(3), 5);
+        assert_eq!(of("2026-03-02", "2026-03-03"), expected);
         let (series, before, top) = of("2026-02-01", "2026-03-02");
         assert_eq!((series.len(), before, top), (30, Some(9), 8));
         let (series, before, top) = of("2026-01-02", "2026-03-01");

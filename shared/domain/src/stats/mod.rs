@@ -243,7 +243,7 @@ mod tests {
         Visitor::new(IpHash::of(&number.to_string(), &Salt::parse(&"salt".repeat(8)).unwrap()))
     }
 
-    fn client(device: Device, browser: &str) -> Client {
+    pub(super) fn client(device: Device, browser: &str) -> Client {
         Client { device, browser: browser.to_owned(), version: "1".to_owned(), os: "Linux".to_owned() }
     }
 
@@ -301,10 +301,8 @@ mod tests {
         let stats = counted(&["2026-03-02T14:30:00Z", "2026-03-01T09:00:00Z", "2026-03-02T14:00:00Z"]);
 
         assert_eq!(points(&stats, Interval::Day, 0), [("2026-03-01".into(), 1), ("2026-03-02".into(), 2)]);
-        assert_eq!(
-            points(&stats, Interval::Hour, 0),
-            [("2026-03-01T09:00:00Z".into(), 1), ("2026-03-02T14:00:00Z".into(), 2)]
-        );
+        let expected = [("2026-03-01T09:00:00Z".to_owned(), 1), ("2026-03-02T14:00:00Z".to_owned(), 2)];
+        assert_eq!(points(&stats, Interval::Hour, 0), expected);
     }
 
     #[test]
@@ -313,10 +311,8 @@ mod tests {
             counted(&["2026-02-28T22:30:00Z", "2026-02-28T23:00:00Z", "2026-03-01T09:00:00Z", "2026-03-03T23:00:00Z"]);
 
         assert_eq!(points(&stats, Interval::Day, 1), [("2026-03-01".into(), 2)], "two are outside of the days");
-        assert_eq!(
-            points(&stats, Interval::Hour, 1),
-            [("2026-02-28T23:00:00Z".into(), 1), ("2026-03-01T09:00:00Z".into(), 1)]
-        );
+        let expected = [("2026-02-28T23:00:00Z".to_owned(), 1), ("2026-03-01T09:00:00Z".to_owned(), 1)];
+        assert_eq!(points(&stats, Interval::Hour, 1), expected);
     }
 
     #[test]

@@ -171,14 +171,11 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::tests::client;
     use crate::{IpHash, Salt};
 
     fn visitor() -> Visitor {
         Visitor::new(IpHash::of("203.0.113.9", &Salt::parse(&"s".repeat(32)).unwrap()))
-    }
-
-    fn client(device: Device, browser: &str) -> Client {
-        Client { device, browser: browser.to_owned(), version: "1".to_owned(), os: "Linux".to_owned() }
     }
 
     fn filter(values: &[(Dimension, &str)]) -> ClickFilter {
@@ -264,10 +261,8 @@ mod tests {
             (findings.count(), findings.visitors(), browsers.join(","), findings.week[0][14])
         };
 
-        assert_eq!(
-            of(AudienceGroup::All),
-            (ClickCount { clicks: 3, human_clicks: 1 }, 1, "Firefox,curl,wget".into(), 3)
-        );
+        let expected = (ClickCount { clicks: 3, human_clicks: 1 }, 1, "Firefox,curl,wget".to_owned(), 3);
+        assert_eq!(of(AudienceGroup::All), expected);
         assert_eq!(of(AudienceGroup::Human), (ClickCount { clicks: 1, human_clicks: 1 }, 1, "Firefox".into(), 1));
         assert_eq!(of(AudienceGroup::Automated), (ClickCount { clicks: 2, human_clicks: 0 }, 0, "curl,wget".into(), 2));
     }

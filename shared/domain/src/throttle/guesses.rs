@@ -368,10 +368,8 @@ mod tests {
         let strangers = ipv6.guessers(false);
         assert_eq!(strangers.len(), 4);
         assert_eq!(strangers[3], Guesser::Strangers(account()));
-        assert_eq!(
-            strangers.iter().map(|guesser| guesser.patience(GuessKind::Password).free).collect::<Vec<_>>(),
-            [10, 40, 160, 5]
-        );
+        let free: Vec<_> = strangers.iter().map(|guesser| guesser.patience(GuessKind::Password).free).collect();
+        assert_eq!(free, [10, 40, 160, 5]);
 
         let ThrottleSubject::Address(_, address) = ipv6.senders[0].clone() else { panic!("it is an address") };
         assert_eq!(ipv6.guessers(true), [Guesser::Familiar(account(), address)]);

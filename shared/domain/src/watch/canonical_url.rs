@@ -136,10 +136,8 @@ mod tests {
     fn a_url_too_long_for_a_key_is_refused() {
         let refusal = |text: &str| CanonicalUrl::of(&TargetUrl::parse(text).unwrap()).unwrap_err().to_string();
 
-        assert_eq!(
-            refusal(&format!("https://example.com/{}", "ü".repeat(1_000))),
-            "url must have at most 2,048 bytes when it is percent-encoded"
-        );
+        let expected = "url must have at most 2,048 bytes when it is percent-encoded";
+        assert_eq!(refusal(&format!("https://example.com/{}", "ü".repeat(1_000))), expected);
     }
 
     prop_compose! {

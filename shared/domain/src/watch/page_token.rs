@@ -59,10 +59,8 @@ mod tests {
 
         let json = URL_SAFE_NO_PAD.decode(token.encode()).unwrap();
 
-        assert_eq!(
-            String::from_utf8(json).unwrap(),
-            r#"{"created_at":"1970-01-01T00:00:00.000Z","id":"t_0000000000000000000007"}"#
-        );
+        let expected = r#"{"created_at":"1970-01-01T00:00:00.000Z","id":"t_0000000000000000000007"}"#;
+        assert_eq!(String::from_utf8(json).unwrap(), expected);
     }
 
     #[test]
@@ -78,11 +76,8 @@ mod tests {
             of(r#"{"created_at":"2026-03-02T14:05:09Z","id":"t_7#"}"#),
             of(r#"{"created_at":1,"id":2}"#),
         ] {
-            assert_eq!(
-                PageToken::decode(&refused).unwrap_err().to_string(),
-                "page_token is not a token of this list",
-                "{refused}"
-            );
+            let expected = "page_token is not a token of this list";
+            assert_eq!(PageToken::decode(&refused).unwrap_err().to_string(), expected, "{refused}");
         }
     }
 }

@@ -247,10 +247,8 @@ mod tests {
             let partitions: Vec<CheckPartition> = Concurrency::try_from(places).unwrap().in_partitions().collect();
 
             assert_eq!(partitions.iter().map(|partition| partition.places()).sum::<u8>(), places);
-            assert!(
-                partitions.iter().all(|partition| partition.places() <= Concurrency::OF_A_PARTITION),
-                "{partitions:?}"
-            );
+            let fit = partitions.iter().all(|partition| partition.places() <= Concurrency::OF_A_PARTITION);
+            assert!(fit, "{partitions:?}");
             let mut shards: Vec<HostShard> = partitions.iter().flat_map(|partition| partition.shards()).collect();
             shards.sort_unstable();
             assert_eq!(shards, HostShard::all().collect::<Vec<_>>());

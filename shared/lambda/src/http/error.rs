@@ -258,9 +258,7 @@ mod tests {
     fn the_chain_in_the_log_repeats_nothing() {
         let failed = RepositoryError::Unavailable { operation: "read a link", source: "connection refused".into() };
 
-        assert_eq!(
-            chain(&ApiError::from(failed)),
-            "a table failed: DynamoDB failed to read a link: connection refused"
-        );
+        let expected = "a table failed: DynamoDB failed to read a link: connection refused";
+        assert_eq!(chain(&ApiError::from(failed)), expected);
     }
 }

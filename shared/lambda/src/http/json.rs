@@ -281,11 +281,8 @@ mod tests {
     #[test]
     fn only_an_object_is_a_body() {
         for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing", r#"["x"]"#] {
-            assert_eq!(
-                JsonObject::parse(refused.as_bytes(), Arc::default()).err(),
-                Some(InvalidBody::NoObject),
-                "{refused}"
-            );
+            let expected = Some(InvalidBody::NoObject);
+            assert_eq!(JsonObject::parse(refused.as_bytes(), Arc::default()).err(), expected, "{refused}");
         }
     }
 

@@ -94,10 +94,8 @@ mod tests {
 
         assert_eq!(unread(&many.iter().map(String::as_str).collect::<Vec<_>>()).take(), many[..20]);
         assert_eq!(unread(&[&long, &longer]).take(), [long.as_str()]);
-        assert_eq!(
-            unread(&["a\u{202E}b\u{2066}", "b\u{0}\n\u{85}"]).take(),
-            ["a\u{FFFD}b\u{FFFD}", "b\u{FFFD}\u{FFFD}\u{FFFD}"]
-        );
+        let expected = ["a\u{FFFD}b\u{FFFD}", "b\u{FFFD}\u{FFFD}\u{FFFD}"];
+        assert_eq!(unread(&["a\u{202E}b\u{2066}", "b\u{0}\n\u{85}"]).take(), expected);
     }
 
     #[test]

@@ -229,11 +229,8 @@ fn attributes_of_a_statement_are_named_only_while_the_parameter_says_so() {
                 looked_at += 1;
                 let (named, required) =
                     (&condition["ForAllValues:StringEquals"], &condition["Null"]["dynamodb:Attributes"]);
-                assert_eq!(
-                    (&named[0], &named[2]),
-                    (&json!("NamesAttributes"), &json!("AWS::NoValue")),
-                    "{role}: {statement}"
-                );
+                let expected = (&json!("NamesAttributes"), &json!("AWS::NoValue"));
+                assert_eq!((&named[0], &named[2]), expected, "{role}: {statement}");
                 assert_eq!(*required, json!(["NamesAttributes", "false", "AWS::NoValue"]), "{role}: {statement}");
             }
         }

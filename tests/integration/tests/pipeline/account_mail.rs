@@ -338,8 +338,8 @@ async fn an_account_without_a_password_is_mailed_a_page_to_choose_one() {
     let text = fixture.outside.texts().remove(0);
     let page = "https://go.example.com/app#/first-password?token=";
     let token = text.split(page).nth(1).unwrap().split_whitespace().next().unwrap();
-    let chosen = fixture.post("/api/auth/verify", &json!({"token": token, "password": "correct horse battery"})).await;
-    assert_eq!(chosen.status, 204, "{}", chosen.body);
+    let chosen = json!({"token": token, "password": "correct horse battery"});
+    fixture.post("/api/auth/verify", &chosen).await.expecting(204);
     assert_eq!(fixture.deliver(&[verification("ada@example.com")]).await, 0);
     assert_eq!(fixture.outside.mails().len(), 1, "it is confirmed");
 }

@@ -2,9 +2,7 @@
 
 use linklet_domain::{AuditEntry, AuditFilter, AuditLog, Role};
 use linklet_lambda::{batch::Consumer, http::DeferringHandler};
-use linklet_test_support::{
-    FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, queue_batch, token_of,
-};
+use linklet_test_support::{FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, queue_batch};
 use serde_json::{Value, json};
 
 use crate::fixture::{self, colleague};
@@ -31,7 +29,7 @@ impl Office {
     }
 
     async fn send(&self, by: &Person, method: &str, path: &str, body: Option<&Value>, handler: &impl DeferringHandler) {
-        let request = RequestBuilder::new(method, path).token(&token_of(&by.id, &by.workspace, Role::Admin));
+        let request = RequestBuilder::new(method, path).token(&by.token(Role::Admin));
         let request = match body {
             Some(body) => request.json(body),
             None => request,
@@ -88,7 +86,7 @@ impl Office {
 async fn changing_anothers_link_is_in_the_audit_log_and_tells_its_owner() {
     let office = Office::new().await;
     let request = RequestBuilder::new("PATCH", "/api/me").json(&json!({"full_name": "Ada Lovelace"}));
-    let request = request.token(&token_of(&office.ada.id, &office.ada.workspace, Role::Admin));
+    let request = request.token(&office.ada.token(Role::Admin));
     assert_eq!(fixture::send(&office.db, "auth", request).await.status, 200);
     office.update(&office.ada, "/api/links/launch", json!({"title": "Sale", "tags": ["news"]})).await;
     office.deliver(2).await;
@@ -151,7 +149,7 @@ async fn bulk_changes_are_in_the_audit_log_link_by_link() {
 async fn changed_rules_are_in_the_audit_log_but_the_owners_edits_arent() {
     let office = Office::new().await;
     let editable = RequestBuilder::new("PATCH", "/api/workspace").json(&json!({"destinations": "editable"}));
-    let editable = editable.token(&token_of(&office.ada.id, &office.ada.workspace, Role::Admin));
+    let editable = editable.token(&office.ada.token(Role::Admin));
     assert_eq!(fixture::send(&office.db, "account", editable).await.status, 200);
     let rules = json!({"rules": [{"name": "phones", "conditions": [{"type": "device", "value": "ios"}], "url": "https://example.com/m"}]});
     office.update(&office.ada, "/api/links/launch/rules", rules).await;
@@ -191,7 +189,7 @@ async fn only_deleting_somebody_elses_target_is_in_the_audit_log() {
     let office = Office::new().await;
     for (by, expected) in [(&office.bob, vec![]), (&office.ada, vec!["target.deleted"])] {
         let url = json!({"url": "https://example.com/watched"});
-        let token = token_of(&office.bob.id, &office.bob.workspace, Role::Admin);
+        let token = office.bob.token(Role::Admin);
         let watch = fixture::watch(&office.db);
         let made = RequestBuilder::new("POST", "/v1/targets").token(&token).json(&url).send_to(&watch).await.json();
         let path = format!("/v1/targets/{}", made["id"].as_str().unwrap());

@@ -257,11 +257,10 @@ async fn closing_cancels_what_runs_and_waits_and_nothing_else_runs() {
     let fixture = Fixture::new().await;
     fixture.db.store_all(&[fixture.link("launch").build()]).await;
     let jobs_api = crate::fixture::jobs_api(&fixture.db);
-    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    let token = fixture.ada.token(Role::Admin);
     for _ in 0..3 {
         let body = json!({"kind": "switch_off", "filter": {"all": true}});
-        let answer = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&body).send_to(&jobs_api).await;
-        assert_eq!(answer.status, 202, "{}", answer.body);
+        RequestBuilder::new("POST", "/api/jobs").token(&token).json(&body).send_to(&jobs_api).await.expecting(202);
     }
 
     fixture.close_and_finish().await;
@@ -667,7 +666,7 @@ async fn furnish(fixture: &Fixture, links: usize) -> Vec<Link> {
     fixture.db.invite(&fixture.ada, "erin@example.com", Role::Member).await;
     let target = TargetBuilder::new("https://example.com/seen").in_workspace(&fixture.ada.workspace);
     fixture.db.store_target(&target.owned_by(&fixture.ada.id).build()).await;
-    let admin = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    let admin = fixture.ada.token(Role::Admin);
     let overview = RequestBuilder::new("GET", "/api/overview").token(&admin);
     assert_eq!(crate::fixture::send(&fixture.db, "overview", overview).await.status, 200);
     links

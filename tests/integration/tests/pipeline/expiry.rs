@@ -162,10 +162,8 @@ async fn an_expiry_is_published_once_however_often_its_record_is_delivered() {
     let [event] = fixture.events("url.expired").try_into().unwrap();
     assert_eq!(event["user_id"], link.identity.owner.to_string());
     assert_eq!(event["occurred_at"], link.availability.expires_at.unwrap().to_string());
-    assert_eq!(
-        (&event["short_code"], &event["generation"]),
-        (&json!("launch"), &json!(link.identity.id.generation.as_str()))
-    );
+    let expected = (&json!("launch"), &json!(link.identity.id.generation.as_str()));
+    assert_eq!((&event["short_code"], &event["generation"]), expected);
 }
 
 #[tokio::test]
@@ -257,7 +255,7 @@ async fn the_code_stays_reserved_and_the_url_is_free() {
         RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body).send_to(&shorten).await
     };
     let first = post(json!({"url": "https://example.com", "custom_code": "launch"})).await;
-    let code = first.json()["short_code"].as_str().unwrap().to_owned();
+    let code = first.text("short_code");
     // Its expiry is set later, and passes.
     let link = fixture.db.link(&code).await;
     fixture.db.patch(link.id(), &expiring_at(ago(7_200))).await;
@@ -281,13 +279,11 @@ async fn the_tombstones_of_a_workspace_are_one_run_of_its_cleanup() {
     let ours_all: Vec<_> = (0..7).map(|number| in_workspace(&format!("code{number}"), &ours).build()).collect();
     let their = in_workspace("other", &theirs).build();
     let fixture = Fixture::with(&ours_all.iter().chain([&their]).collect::<Vec<_>>()).await;
-    assert_eq!(
-        fixture.cleanup(&ours).await,
-        json!({
-            "last_cleanup_time": null, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0,
-            "average_cleanup_ms": 0.0, "is_running": false,
-        })
-    );
+    let expected = json!({
+        "last_cleanup_time": null, "total_cleaned": 0, "last_batch_size": 0, "successful_runs": 0, "failed_runs": 0,
+        "average_cleanup_ms": 0.0, "is_running": false,
+    });
+    assert_eq!(fixture.cleanup(&ours).await, expected);
 
     fixture.pass_time().await;
     fixture.db.sweep_ttl();

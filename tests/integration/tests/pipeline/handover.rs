@@ -152,8 +152,8 @@ async fn a_removed_members_links_and_targets_silently_become_the_removing_admins
     assert_eq!((fixture.owner(&carols).await, fixture.owner(&elsewhere).await), (carol.id, fixture.bob.id));
     let changed = fixture.db.link("expiring").await;
     assert_eq!(
-        Link { identity: expiring.identity.clone(), last_write: expiring.last_write.clone(), ..changed },
-        expiring
+        Link { identity: changed.identity.clone(), last_write: changed.last_write.clone(), ..expiring },
+        changed
     );
     assert_eq!(fixture.owner_of(&bobs_target).await, fixture.ada.id);
     assert_eq!(fixture.owner_of(&carols_target).await, carol.id);
@@ -182,8 +182,7 @@ async fn after_a_handover_the_heir_gets_milestones_even_of_older_clicks() {
 
     analytics(&fixture.db, &fixture.queues).consume(event_batch(&(0..12).map(click).collect::<Vec<_>>())).await;
     let milestones = fixture.db.stream("StatsTable");
-    let table = Faults::default();
-    let links = LinksTable(fixture.db.table_with(table.clone(), "LinksTable"));
+    let (links, table): (_, Faults) = fixture.db.through(LinksTable, "LinksTable");
     let blind = Relay { links, ..relay(&fixture.db, &fixture.queues) };
     table.plan(Some((0, Fault::NotSent)));
     let unread = in_role_of::<Relay, _>(blind.consume(milestones.clone())).await;

@@ -17,7 +17,7 @@ use linklet_jobs::{JobRunner, LinkWork};
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{
     Answer, ApiKeyBuilder, FakeNotifiers, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, StreamReader,
-    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, message_batch, queue_batch, removal, tags_of, token_of,
+    TargetBuilder, TestDynamoDb, WriteCounter, an_origin, message_batch, queue_batch, removal, tags_of,
 };
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ impl Fixture {
     }
 
     async fn request(&self, person: &Person, role: Role, method: &str, path: &str, body: &Value) -> Answer {
-        let token = token_of(&person.id, &person.workspace, role);
+        let token = person.token(role);
         RequestBuilder::new(method, path).token(&token).json_unless_null(body).send_to(&jobs_api(&self.db)).await
     }
 
@@ -64,9 +64,7 @@ impl Fixture {
     }
 
     async fn start_as(&self, person: &Person, role: Role, body: &Value) -> JobId {
-        let answer = self.request(person, role, "POST", "/api/jobs", body).await;
-        assert_eq!(answer.status, 202, "{}", answer.body);
-        answer.json()["id"].as_str().unwrap().parse().unwrap()
+        self.request(person, role, "POST", "/api/jobs", body).await.expecting(202).parsed("id")
     }
 
     /// Has an admin start a job, and takes all its steps.
@@ -83,9 +81,8 @@ impl Fixture {
     }
 
     async fn cancel(&self, job: &JobId) -> Value {
-        let answer = self.request(&self.ada, Role::Admin, "DELETE", &format!("/api/jobs/{job}"), &Value::Null).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        answer.json()
+        let path = format!("/api/jobs/{job}");
+        self.request(&self.ada, Role::Admin, "DELETE", &path, &Value::Null).await.expecting(200).json()
     }
 
     async fn job(&self, id: &JobId) -> Job {
@@ -442,10 +439,8 @@ async fn a_link_that_no_longer_matches_when_reached_is_left_alone() {
     fixture.carry().await;
 
     assert_eq!(fixture.outcome(&job).await, (JobState::Done, [1, 1, 0]));
-    assert_eq!(
-        (fixture.tags("retagged").await, fixture.tags("taken").await),
-        (vec!["z".to_owned()], vec!["a".to_owned()])
-    );
+    let expected = (vec!["z".to_owned()], vec!["a".to_owned()]);
+    assert_eq!((fixture.tags("retagged").await, fixture.tags("taken").await), expected);
 }
 
 #[tokio::test]
@@ -667,7 +662,7 @@ async fn a_job_ends_with_the_api_key_that_has_begun_it() {
         let key = ApiKeySecret::generate().unwrap();
         fixture.db.store_key(&ApiKeyBuilder::new(&key, &fixture.ada).build()).await;
         let request = RequestBuilder::new("POST", "/api/jobs").api_key(key.reveal()).json(&rename("a", "b"));
-        let job = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
+        let job = request.send_to(&jobs_api(&fixture.db)).await.parsed("id");
 
         let (users, Person { id, workspace, .. }) = (fixture.db.users(), &fixture.ada);
         let ends = async {
@@ -693,9 +688,9 @@ async fn a_squatters_job_ends_when_the_owner_reclaims_the_account() {
     assert_ends_by(&fixture, &job, reclaim(&fixture)).await;
 
     let later = Timestamp::now().plus(Duration::from_secs(10));
-    let token = token_of(&fixture.ada.id, &fixture.ada.workspace, Role::Admin);
+    let token = fixture.ada.token(Role::Admin);
     let request = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&rename("a", "c")).at(later);
-    let owners = request.send_to(&jobs_api(&fixture.db)).await.json()["id"].as_str().unwrap().parse().unwrap();
+    let owners = request.send_to(&jobs_api(&fixture.db)).await.parsed("id");
     fixture.carry().await;
     assert_eq!(fixture.job(&owners).await.state, JobState::Done);
 }

@@ -28,8 +28,8 @@ use linklet_redirect::HotLinks;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
-    TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, token_for,
-    token_of, tokens, users_by, write_cost_units,
+    TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, token_for, tokens,
+    users_by, write_cost_units,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -236,7 +236,7 @@ impl Measured {
 
     async fn change_a_destination(&mut self) {
         let (db, ada) = with_person("ada").await;
-        let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+        let token = ada.token(Role::Admin);
         let request =
             |method: &str, path: &str, body: &Value| RequestBuilder::new(method, path).token(&token).json(body);
         let account = fixture::account(&db);
@@ -266,7 +266,7 @@ impl Measured {
         const PAGE: usize = 100;
         let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
         let ada = db.register("ada").await;
-        let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+        let token = ada.token(Role::Admin);
         let metered = Metered::of(&db);
         let api = JobsApi {
             jobs: JobsTable(metered.table("JobsTable")),

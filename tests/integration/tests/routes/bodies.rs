@@ -30,8 +30,7 @@ const PASSWORD: &str = "correct horse battery";
 
 impl Office {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let ada = db.register("ada").await;
+        let (db, ada) = with_person("ada").await;
         db.store(&LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&ada.id).build()).await;
         let key = ApiKeyBuilder::new(&ApiKeySecret::generate().unwrap(), &ada).build();
         db.store_key(&key).await;
@@ -48,7 +47,7 @@ impl Office {
         let path = path.replace("{user_id}", &self.ada.id.to_string()).replace("{prefix}", &self.key);
         let path = path.replace("{code}", "launch");
         let function = Template::load().function_for(method, &path);
-        let token = token_of(&self.ada.id, &self.ada.workspace, Role::Admin);
+        let token = self.ada.token(Role::Admin);
         let request = RequestBuilder::new(method, &path).body(body);
         // Whoever has a token needs no body there.
         let request = match route {
@@ -81,10 +80,9 @@ impl Office {
     async fn invitation(&self) -> String {
         let bob = self.db.register("bob").await;
         let request = RequestBuilder::new("POST", "/api/workspace/invitations")
-            .token(&token_of(&bob.id, &bob.workspace, Role::Admin))
+            .token(&bob.token(Role::Admin))
             .json(&json!({"email": self.ada.email}));
-        let invited = fixture::send(&self.db, "account", request).await;
-        invited.text("token")
+        fixture::send(&self.db, "account", request).await.text("token")
     }
 }
 
@@ -116,7 +114,7 @@ async fn every_json_answer_to_a_body_names_its_ignored_members() {
 #[tokio::test]
 async fn a_repeated_request_is_answered_with_the_same_members_that_do_nothing() {
     let office = Office::new().await;
-    let token = token_of(&office.ada.id, &office.ada.workspace, Role::Admin);
+    let token = office.ada.token(Role::Admin);
     let body = json!({"url": "https://example.com/again", "name": "Again", "other": 1});
 
     for (function, path, ignored) in [

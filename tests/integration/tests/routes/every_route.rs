@@ -111,7 +111,7 @@ fn lasting_headers(answer: &Answer) -> Vec<(String, String)> {
 #[tokio::test]
 async fn head_is_answered_as_get_without_a_body_wherever_get_is() {
     let (db, ada) = with_person("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let token = ada.token(Role::Admin);
     let routes = Contract::load().routes_with_head();
 
     for get in routes.iter().filter(|route| route.method == "GET") {
@@ -147,11 +147,8 @@ async fn whatever_has_no_route_is_a_404_problem() {
         let answer = fixture::send(&db, &function, RequestBuilder::new(method, path)).await;
 
         assert_eq!(answer.header("x-ratelimit-limit"), "", "{method} {path} is no redirect");
-        assert_eq!(
-            answer.problem(),
-            (404, if method == "HEAD" { "" } else { "there is nothing at this address" }.into()),
-            "{method} {path}"
-        );
+        let sentence = if method == "HEAD" { "" } else { "there is nothing at this address" };
+        assert_eq!(answer.problem(), (404, sentence.into()), "{method} {path}");
     }
 }
 

@@ -123,11 +123,8 @@ async fn during_a_wait_a_right_password_is_refused_like_a_wrong_one() {
     assert_eq!((right.header("retry-after"), wrong.header("retry-after")), ("1", "1"));
     assert_eq!(right.header("x-ratelimit-limit"), "");
     assert_eq!(fixture.login(ADA, PASSWORD, address, fixture.now.plus(SECOND)).await.status, 200, "a second later");
-    assert_eq!(
-        fixture.login(ADA, PASSWORD, address, fixture.now.plus(SECOND)).await.status,
-        200,
-        "and known from now on"
-    );
+    let again = fixture.login(ADA, PASSWORD, address, fixture.now.plus(SECOND)).await;
+    assert_eq!(again.status, 200, "and known from now on");
 }
 
 #[tokio::test]
@@ -273,8 +270,7 @@ async fn a_flood_of_strangers_leaves_hashes_for_those_who_are_known() {
     let login =
         async |email: &str, password: &str, address: &str| attempt(email, password, address, now).send_to(&auth).await;
     for number in 0..3 {
-        let stranger = login(&format!("user{number}@example.com"), "wrong horse", &format!("203.0.{number}.1")).await;
-        assert_eq!(stranger.status, 401);
+        login(&format!("user{number}@example.com"), "wrong horse", &format!("203.0.{number}.1")).await.expecting(401);
     }
 
     let refused = login("grace@example.com", PASSWORD, "203.0.113.9").await;
@@ -317,10 +313,9 @@ async fn a_mailed_reset_lets_the_owner_in_despite_ongoing_guesses() {
         guess_on().await;
         assert_eq!(fixture.login(ADA, PASSWORD, owners, fixture.now).await.status, 429, "the owner is held off");
 
-        let answer = fixture.reset(owners, new, delivery).await;
+        fixture.reset(owners, new, delivery).await.expecting(204);
         guess_on().await;
 
-        assert_eq!(answer.status, 204, "{}", answer.body);
         assert_eq!(fixture.login(ADA, new, owners, fixture.now).await.status, status, "{delivery:?}");
     }
 }

@@ -75,15 +75,13 @@ async fn a_job_is_shown_as_it_was_asked_for() {
     let job = answer.json();
     let id = job["id"].as_str().unwrap();
     assert_eq!((answer.status, answer.header("location")), (202, format!("jobs/{id}").as_str()));
-    assert_eq!(
-        job,
-        json!({
+    let shown = json!({
             "id": id, "kind": "set_expiry", "expires_at": "2099-01-01T00:00:00.000Z",
             "filter": {"tag": ["a", "-b"], "tz": "UTC"}, "state": "running", "expected": 0, "seen": 0, "changed": 0,
             "failed": 0, "failures": [], "created_by": office.ada.id, "created_by_name": null,
             "created_at": job["created_at"], "started_at": job["created_at"], "ended_at": null,
-        })
-    );
+    });
+    assert_eq!(job, shown);
     assert_eq!(office.get(&format!("/api/jobs/{id}")).await.json(), job);
     assert_eq!(office.get("/api/jobs").await.json(), json!({"jobs": [job], "next_cursor": null}));
 }
@@ -252,7 +250,7 @@ async fn nobody_begins_a_job_in_a_session_that_has_ended() {
     let office = Office::new().await;
     let authenticator = Authenticator::new(tokens().with_sessions(office.db.sessions()), office.db.api_keys());
     let environment = JobsApi { authenticator, ..jobs_api(&office.db) };
-    let token = token_of(&office.ada.id, &office.ada.workspace, Role::Admin);
+    let token = office.ada.token(Role::Admin);
     let send = async |method: &str, path: &str, body: &Value| {
         RequestBuilder::new(method, path).token(&token).json_unless_null(body).send_to(&environment).await.status
     };
@@ -320,10 +318,8 @@ async fn renaming_and_removing_a_tag_are_jobs_about_its_links() {
     let encoded = send("DELETE", "50%25", None).await;
 
     let job = renamed.json();
-    assert_eq!(
-        (renamed.status, renamed.header("location")),
-        (202, format!("../jobs/{}", job["id"].as_str().unwrap()).as_str())
-    );
+    let location = format!("../jobs/{}", job["id"].as_str().unwrap());
+    assert_eq!((renamed.status, renamed.header("location")), (202, location.as_str()));
     assert_eq!(json!([job["kind"], job["from"], job["to"], job["expected"]]), json!(["rename_tag", "A", "Spring", 3]));
     assert_eq!(job["filter"], json!({"tag": ["A"], "archived": "all"}));
     let job = removed.json();

@@ -309,28 +309,26 @@ async fn scheduled_expired_and_exhausted_links_lead_to_their_fallback() {
 
 #[tokio::test]
 async fn a_new_link_is_made_on_its_terms_and_says_so() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Member);
+    let (db, ada) = with_person("ada").await;
+    let token = ada.token(Role::Member);
     let body = json!({
         "url": "https://example.com/a", "custom_code": "launch", "valid_from": "2030-01-01T00:00:00Z",
         "expires_at": "2030-02-01T00:00:00.000Z", "max_clicks": 100, "fallback_url": "https://example.com/b",
         "forward_query": true, "preview": {"title": "Ours", "description": "Soon"},
     });
 
-    let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await;
+    let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body))
+        .await
+        .expecting(201);
     let shown = send(&db, "list", RequestBuilder::new("GET", "/api/links/launch").token(&token)).await.json();
 
-    assert_eq!(made.status, 201, "{made:?}");
     let made = made.json();
     for member in ["expires_at", "max_clicks", "fallback_url", "forward_query", "preview"] {
         assert_eq!((&made[member], &shown[member]), (&body[member], &body[member]), "{member}");
     }
     assert_eq!(made["valid_from"], json!("2030-01-01T00:00:00.000Z"));
-    assert_eq!(
-        json!([shown["status"], shown["used"], shown["is_protected"], shown["has_rules"]]),
-        json!(["scheduled", 0, false, false])
-    );
+    let expected = json!(["scheduled", 0, false, false]);
+    assert_eq!(json!([shown["status"], shown["used"], shown["is_protected"], shown["has_rules"]]), expected);
     let scheduled = RequestBuilder::new("GET", "/api/links?status=scheduled").token(&token);
     assert_eq!(send(&db, "list", scheduled).await.json()["total"], json!(1));
 }
@@ -360,9 +358,8 @@ async fn a_term_that_breaks_a_rule_is_refused_by_its_name() {
 
 #[tokio::test]
 async fn only_a_link_without_terms_is_found_again_by_its_url() {
-    let db = TestDynamoDb::start();
-    let ada = db.register("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Member);
+    let (db, ada) = with_person("ada").await;
+    let token = ada.token(Role::Member);
     let shorten = async |more: Value| {
         let mut body = json!({"url": "https://example.com/a"});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

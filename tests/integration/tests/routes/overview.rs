@@ -324,8 +324,7 @@ async fn an_old_or_new_overview_is_answered_while_its_row_is_unwritable() {
     let fixture = Fixture::new();
     let old = fixture.overview().await;
     fixture.store("first", &[]).await;
-    let faults = Faults::default();
-    let stats = StatsTable::new(fixture.db.table_with(faults.clone(), "StatsTable"));
+    let (stats, faults): (_, Faults) = fixture.db.through(StatsTable::new, "StatsTable");
     let overviews = Overviews { stats, ..overviews(&fixture.db) };
     let later = fixture.now.plus(MINUTE);
     let ask = || RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(later).send_to(&overviews);

@@ -246,7 +246,7 @@ impl<'d> Scene<'d> {
         }
         match who {
             Who::Nobody => request,
-            Who::Token(role) => request.token(&token_of(&self.caller.id, &self.caller.workspace, role)),
+            Who::Token(role) => request.token(&self.caller.token(role)),
             Who::Key(scopes) => {
                 let secret = ApiKeySecret::generate().unwrap();
                 self.store_key(&secret, &self.caller, scopes).await;

@@ -218,10 +218,8 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     let me = fixture.me().await;
     // The session goes on, and shows the new address, whatever its token says.
     assert_eq!(json!([me["email"], me["pending_email"], me["verified"]]), json!([NEW, null, true]));
-    assert_eq!(
-        (fixture.auth.log_in(NEW, PASSWORD).await.status, fixture.auth.log_in(OLD, PASSWORD).await.status),
-        (200, 401)
-    );
+    let [new, old] = [fixture.auth.log_in(NEW, PASSWORD).await, fixture.auth.log_in(OLD, PASSWORD).await];
+    assert_eq!((new.status, old.status), (200, 401));
     fixture.assert_consistent(&fixture.ada, NEW, None);
     let mails = fixture.mails().await;
     assert_eq!(mails.len(), 1, "{mails:?}");
@@ -414,11 +412,10 @@ async fn only_the_new_address_is_mailed_if_the_old_one_is_unconfirmed() {
     let address = AddressStep::Await(EmailAddress::parse(NEW).unwrap(), until);
     let change = PersonChange { full_name: None, address };
     fixture.db.users().change_person(&pat.id, &change, &an_origin(&pat.id)).await.unwrap();
-    let session = linklet_test_support::token_of(&pat.id, &pat.workspace, Role::Admin);
+    let session = pat.token(Role::Admin);
 
-    let again = RequestBuilder::new("POST", "/api/auth/verification").token(&session).send_to(&fixture.auth).await;
+    RequestBuilder::new("POST", "/api/auth/verification").token(&session).send_to(&fixture.auth).await.expecting(202);
 
-    assert_eq!(again.status, 202);
     let mails = fixture.mails().await;
     let told: Vec<_> = mails.iter().map(|(to, ..)| to.as_str()).collect();
     assert_eq!(told, [NEW], "the new address gets another token");

@@ -38,7 +38,7 @@ pub use serde_json::{Value, json};
 pub use crate::calls::Calls;
 pub use crate::fixture::{
     self, REDIRECT, account, analytics, auth, check, colleague, correlation, guesses, limits, list, mail_orders,
-    person_of, redirect, salt, send, with_link, with_person,
+    person_of, redirect, salt, send, with_link, with_people, with_person,
 };
 
 /// The time that is written so.

@@ -111,10 +111,8 @@ async fn a_code_says_the_configured_base() {
     let codes = QrCodes { short_urls: ShortUrls::new(Some(base)), pages: Pages::of(Some(base)) };
 
     let svg = codes.get_openly("/launch/qr").await;
-    assert_eq!(
-        Image::decode(codes.get_openly("/launch/qr?format=png").await.bytes()).read(BLACK).1,
-        format!("{base}/launch?qr=1")
-    );
+    let expected = format!("{base}/launch?qr=1");
+    assert_eq!(Image::decode(codes.get_openly("/launch/qr?format=png").await.bytes()).read(BLACK).1, expected);
     assert_eq!(read_svg(&svg.body), format!("{base}/launch?qr=1"));
     assert!(svg.body.contains("<title>QR code of https://go.example.com/a&amp;b/launch</title>"), "{}", svg.body);
     assert_eq!(svg.header("strict-transport-security"), "max-age=31536000");
@@ -164,11 +162,8 @@ async fn an_image_has_its_exact_size_and_centred_whole_pixel_modules() {
             for (x, y) in (0..size).flat_map(|y| (0..size).map(move |x| (x, y))) {
                 let is_code = (first..=last).contains(&x) && (first..=last).contains(&y);
                 let corner = |place: usize| if is_code { first + (place - first) / module * module } else { 0 };
-                assert_eq!(
-                    image.at(x, y),
-                    image.at(corner(x), corner(y)),
-                    "{size}, {margin}: a blurred edge at {x}, {y}"
-                );
+                let expected = image.at(corner(x), corner(y));
+                assert_eq!(image.at(x, y), expected, "{size}, {margin}: a blurred edge at {x}, {y}");
             }
             if margin > 0 {
                 assert_eq!(image.read(BLACK).1, SAYS, "{size}, {margin}");

@@ -162,8 +162,7 @@ async fn a_custom_code_leads_to_its_destination_typed_in_any_case() {
     let link = LinkBuilder::new("launch").build();
     let creation = Creation { is_custom: true, ..Creation::of(&link) };
     db.links().create(&creation).await.unwrap();
-    let meter = CapacityMeter::default();
-    let links = LinksTable(db.table_with(meter.clone(), "LinksTable"));
+    let (links, meter): (_, CapacityMeter) = db.through(LinksTable, "LinksTable");
     let redirect = redirect(links, db.clicks());
     let units = async |path: &str| {
         meter.reset();

@@ -24,7 +24,7 @@ impl Fixture {
             )
             .await;
         }
-        Self { token: token_of(&ada.id, &ada.workspace, Role::Admin), db, ada }
+        Self { token: ada.token(Role::Admin), db, ada }
     }
 
     async fn send(&self, function: &str, request: RequestBuilder) -> Answer {

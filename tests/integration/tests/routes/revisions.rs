@@ -119,7 +119,7 @@ async fn a_workspace_changes_for_the_revision_that_was_read_only() {
     let db = TestDynamoDb::start();
     let account = crate::fixture::account(&db);
     let ada = db.register("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let token = ada.token(Role::Admin);
     let patch = async |if_match: &str, body: Value| {
         let request = RequestBuilder::new("PATCH", WORKSPACE).token(&token).json(&body);
         request.header("if-match", if_match).send_to(&account).await

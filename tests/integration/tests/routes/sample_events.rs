@@ -77,7 +77,7 @@ async fn add_grace(db: &TestDynamoDb, ada: &Person) {
 
 async fn send(db: &TestDynamoDb, ada: &Person, sample: &str, event: &Value) -> Answer {
     let (function, _) = sample.split_once('/').unwrap();
-    let token = token_of(&ada.id, &ada.workspace, Role::Admin);
+    let token = ada.token(Role::Admin);
     fixture::send(db, function, RequestBuilder::of_event(&event.to_string().replace("TOKEN", &token))).await
 }
 

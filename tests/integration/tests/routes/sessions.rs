@@ -22,8 +22,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        let db = TestDynamoDb::start();
-        let (grace, ada) = (db.register("grace").await, db.register("ada").await);
+        let (db, [grace, ada]) = with_people(["grace", "ada"]).await;
         db.add_member(&grace.workspace, &grace.id, &ada.as_member(Role::Admin)).await;
         let link = LinkBuilder::new("launch").in_workspace(&grace.workspace).owned_by(&grace.id).build();
         db.store(&link).await;
@@ -84,9 +83,8 @@ async fn who_logs_out_ends_this_session_and_no_other() {
     let (here, elsewhere) = (fixture.token(), fixture.token());
     assert_eq!(fixture.auth.me(&here).await.status, 200);
 
-    let answer = fixture.log_out(&here, None).await;
+    fixture.log_out(&here, None).await.expecting(204);
 
-    assert_eq!(answer.status, 204, "{answer:?}");
     assert_eq!(fixture.auth.me(&here).await.problem(), (401, "unauthorized".into()));
     assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
     // An environment that has not seen the session before refuses it at once.
@@ -98,16 +96,15 @@ async fn who_logs_out_everywhere_ends_all_sessions_that_have_begun() {
     let fixture = Fixture::new().await;
     let (here, elsewhere) = (fixture.token(), fixture.token());
 
-    let answer = fixture.log_out(&here, Some(json!({"everywhere": true}))).await;
+    fixture.log_out(&here, Some(json!({"everywhere": true}))).await.expecting(204);
     tokio::time::sleep(Duration::from_millis(2)).await;
     let later = fixture.token();
 
-    assert_eq!(answer.status, 204, "{answer:?}");
     for ended in [&here, &elsewhere] {
         assert_eq!(fixture.me_after(ended, A_MINUTE).await.status, 401);
     }
     assert_eq!(fixture.auth.me(&later).await.status, 200, "a login in the same second");
-    assert_eq!(fixture.auth.me(&token_of(&fixture.grace.id, &fixture.grace.workspace, Role::Admin)).await.status, 200);
+    assert_eq!(fixture.auth.me(&fixture.grace.token(Role::Admin)).await.status, 200);
 }
 
 #[tokio::test]
@@ -218,8 +215,7 @@ async fn who_has_just_joined_is_let_in_at_once() {
 #[tokio::test]
 async fn a_token_costs_one_and_a_half_read_units_a_minute() {
     let fixture = Fixture::new().await;
-    let meter = CapacityMeter::default();
-    let sessions = Sessions(fixture.db.table_with(meter.clone(), "UsersTable"));
+    let (sessions, meter): (_, CapacityMeter) = fixture.db.through(Sessions, "UsersTable");
     let auth = Auth::new(fixture.db.users(), tokens().with_sessions(sessions), issuer(), limits(&fixture.db));
     let now = Timestamp::now();
     // Many workspaces and sessions make it no dearer.
@@ -284,12 +280,12 @@ async fn a_changed_password_ends_all_other_sessions() {
         assert_eq!((refused.problem(), &refused.json()["field"]), ((400, sentence.into()), &json!("new")));
     }
     assert_eq!(fixture.me_after(&elsewhere, A_MINUTE).await.status, 200);
-    let changed = fixture
+    fixture
         .auth
         .post("/api/auth/password", &here, &json!({"current": "correct horse", "new": "battery staple"}))
-        .await;
+        .await
+        .expecting(204);
 
-    assert_eq!(changed.status, 204, "{changed:?}");
     assert_eq!(fixture.me_after(&here, 2 * A_MINUTE).await.status, 200);
     assert_eq!(fixture.me_after(&elsewhere, 2 * A_MINUTE).await.status, 401);
     assert_eq!(login("correct horse").await, None);
@@ -334,12 +330,11 @@ async fn people_switch_between_their_workspaces_and_found_others() {
     let (account, token) = (fixture.account(), fixture.token());
     let found = json!({"name": "Difference Engines"});
 
-    let created = account.post("/api/workspaces", &token, &found).await;
+    let created = account.post("/api/workspaces", &token, &found).await.expecting(201);
     let mine = account.get("/api/me/workspaces", &token).await.json();
     let slug = created.text("slug");
     let switched = fixture.auth.post("/api/auth/switch", &token, &json!({"workspace": &slug})).await;
 
-    assert_eq!(created.status, 201, "{created:?}");
     let listed: Vec<_> =
         mine["workspaces"].as_array().unwrap().iter().map(|one| (&one["slug"], &one["role"])).collect();
     let admin = json!("admin");
@@ -579,8 +574,7 @@ async fn one_session_is_ended_from_another_and_all_others_go_on() {
 #[tokio::test]
 async fn a_session_costs_one_write_unit_when_it_begins() {
     let signed_in = SignedIn::new().await;
-    let meter = CapacityMeter::default();
-    let users = users_by(signed_in.fixture.db.client_with(meter.clone()));
+    let (users, meter): (_, CapacityMeter) = signed_in.fixture.db.users_through();
     let user = signed_in.fixture.ada.id;
     let session = SessionId::beginning_at(Timestamp::now());
     let place = SignInPlace { device: Some("Samsung Internet on Android".to_owned()), country: None };

@@ -18,9 +18,9 @@ async fn a_url_gets_a_short_one() {
 
     // A URL that was copied brings along what nobody sees.
     let copied = format!("\u{FEFF} {url}\u{200B}\u{200E}\n");
-    let answer = post(&fixture::shorten(&db), &json!({"url": copied, "title": title, "tags": ["日本"]})).await;
+    let answer =
+        post(&fixture::shorten(&db), &json!({"url": copied, "title": title, "tags": ["日本"]})).await.expecting(201);
 
-    assert_eq!(answer.status, 201);
     let body = answer.json();
     let code = body["short_code"].as_str().unwrap();
     assert_eq!(code.len(), 7);
@@ -281,11 +281,10 @@ async fn a_link_that_watches_is_created_also_while_targets_cannot_be_read() {
 
 #[tokio::test]
 async fn a_purged_code_is_anybodys_once_its_tombstone_is_gone() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let choose = async |who: &linklet_test_support::Person, code: &str| {
         let body = json!({"url": "https://example.com/a", "custom_code": code});
-        let token = linklet_test_support::token_of(&who.id, &who.workspace, Role::Member);
+        let token = who.token(Role::Member);
         let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body);
         fixture::send(&db, "shorten", request).await.status
     };

@@ -49,14 +49,12 @@ async fn a_link_without_clicks_has_zeros_and_empty_lists() {
         assert_eq!((details.status, &details.json()[list]), (200, &json!([])));
     }
 
-    assert_eq!(
-        summary.json(),
-        json!({
-            "short_code": "launch", "total_clicks": 0, "human_clicks": 0, "unique_visitors": 0, "clicks_last_24h": 0,
-            "clicks_last_7d": 0, "top_referers": [], "countries": [], "devices": [], "browsers": [],
-            "operating_systems": [], "sources": [], "last_click_at": null,
-        })
-    );
+    let expected = json!({
+        "short_code": "launch", "total_clicks": 0, "human_clicks": 0, "unique_visitors": 0, "clicks_last_24h": 0,
+        "clicks_last_7d": 0, "top_referers": [], "countries": [], "devices": [], "browsers": [],
+        "operating_systems": [], "sources": [], "last_click_at": null,
+    });
+    assert_eq!(summary.json(), expected);
     assert_eq!(timeline.json(), json!({"short_code": "launch", "interval": "day", "tz": "UTC", "points": []}));
 }
 
@@ -77,31 +75,29 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
 
     let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch").await;
 
-    assert_eq!(
-        answer.json(),
-        json!({
-            "short_code": "launch", "total_clicks": 5, "human_clicks": 3, "unique_visitors": 2,
-            "clicks_last_24h": 1, "clicks_last_7d": 4,
-            "top_referers": [
-                {"referer": "https://news.example/", "count": 2},
-                {"referer": "https://blog.example/", "count": 1},
-            ],
-            "countries": [{"country": "unknown", "count": 3}, {"country": "DE", "count": 2}],
-            "devices": [
-                {"device": "desktop", "count": 3}, {"device": "bot", "count": 1}, {"device": "mobile", "count": 1},
-            ],
-            "browsers": [
-                {"browser": "Chrome", "count": 3}, {"browser": "Mobile Safari", "count": 1},
-                {"browser": "Slackbot-LinkExpanding", "count": 1},
-            ],
-            "operating_systems": [
-                {"os": "Windows", "count": 3}, {"os": "iOS", "count": 1}, {"os": "unknown", "count": 1},
-            ],
-            "sources": [{"source": "link", "count": 3}, {"source": "direct", "count": 2}],
-            "campaigns": [],
-            "last_click_at": now,
-        })
-    );
+    let expected = json!({
+        "short_code": "launch", "total_clicks": 5, "human_clicks": 3, "unique_visitors": 2,
+        "clicks_last_24h": 1, "clicks_last_7d": 4,
+        "top_referers": [
+            {"referer": "https://news.example/", "count": 2},
+            {"referer": "https://blog.example/", "count": 1},
+        ],
+        "countries": [{"country": "unknown", "count": 3}, {"country": "DE", "count": 2}],
+        "devices": [
+            {"device": "desktop", "count": 3}, {"device": "bot", "count": 1}, {"device": "mobile", "count": 1},
+        ],
+        "browsers": [
+            {"browser": "Chrome", "count": 3}, {"browser": "Mobile Safari", "count": 1},
+            {"browser": "Slackbot-LinkExpanding", "count": 1},
+        ],
+        "operating_systems": [
+            {"os": "Windows", "count": 3}, {"os": "iOS", "count": 1}, {"os": "unknown", "count": 1},
+        ],
+        "sources": [{"source": "link", "count": 3}, {"source": "direct", "count": 2}],
+        "campaigns": [],
+        "last_click_at": now,
+    });
+    assert_eq!(answer.json(), expected);
 }
 
 #[tokio::test]
@@ -144,13 +140,11 @@ async fn who_may_not_see_single_clicks_sees_the_hosts_of_referrers_only() {
 
     let hosts = json!([{"referer": "news.example", "count": 2}, {"referer": "wiki.example", "count": 1}]);
     assert_eq!((top(public), top(foreign), top(forged)), (hosts.clone(), hosts.clone(), hosts));
-    assert_eq!(
-        top(member),
-        json!([
-            {"referer": "https://news.example/a", "count": 1}, {"referer": "https://news.example/b", "count": 1},
-            {"referer": "https://wiki.example/page", "count": 1},
-        ])
-    );
+    let expected = json!([
+        {"referer": "https://news.example/a", "count": 1}, {"referer": "https://news.example/b", "count": 1},
+        {"referer": "https://wiki.example/page", "count": 1},
+    ]);
+    assert_eq!(top(member), expected);
 }
 
 #[tokio::test]
@@ -308,13 +302,11 @@ async fn a_timeline_has_the_days_of_a_time_zone() {
     let utc = timeline("tz=&from=2026-03-02&to=2026-03-02").await.json();
 
     assert_eq!(berlin["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
-    assert_eq!(
-        hours["points"],
-        json!([
-            {"period": "2026-03-01T23:00:00Z", "clicks": 1, "people": 1},
-            {"period": "2026-03-02T22:00:00Z", "clicks": 1, "people": 1},
-        ])
-    );
+    let expected = json!([
+        {"period": "2026-03-01T23:00:00Z", "clicks": 1, "people": 1},
+        {"period": "2026-03-02T22:00:00Z", "clicks": 1, "people": 1},
+    ]);
+    assert_eq!(hours["points"], expected);
     assert_eq!(utc["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
     assert_eq!(json!([berlin["tz"], utc["tz"]]), json!(["Europe/Berlin", "UTC"]));
     // Clicks are counted by hours, in which these days begin.
@@ -347,14 +339,12 @@ async fn a_click_shows_what_is_known_about_it_but_no_hash() {
 
     let answer = get_as(&db, &link.identity.workspace, "/api/stats/launch/clicks").await;
 
-    assert_eq!(
-        answer.json(),
-        json!({"clicks": [{
-            "id": click.id, "clicked_at": click.clicked_at(), "audience": "human", "device": "mobile",
-            "browser": "Mobile Safari", "browser_version": "17.4", "os": "iOS", "country": "DE", "city": "Köln",
-            "referer": "https://news.example/0", "source": "link", "campaign": null, "user_agent": IPHONE,
-        }], "next_cursor": null})
-    );
+    let expected = json!({"clicks": [{
+        "id": click.id, "clicked_at": click.clicked_at(), "audience": "human", "device": "mobile",
+        "browser": "Mobile Safari", "browser_version": "17.4", "os": "iOS", "country": "DE", "city": "Köln",
+        "referer": "https://news.example/0", "source": "link", "campaign": null, "user_agent": IPHONE,
+    }], "next_cursor": null});
+    assert_eq!(answer.json(), expected);
     assert!(!answer.body.contains(click.visitor.ip_hash.as_str()));
 }
 

@@ -90,8 +90,7 @@ async fn without_the_table_links_are_created() {
 
 #[tokio::test]
 async fn a_person_has_one_limit_for_all_tokens_keys_and_addresses() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let keys = [ApiKeySecret::generate().unwrap(), ApiKeySecret::generate().unwrap()];
     for key in &keys {
         db.store_key(&ApiKeyBuilder::new(key, &ada).build()).await;
@@ -102,7 +101,7 @@ async fn a_person_has_one_limit_for_all_tokens_keys_and_addresses() {
         metrics::observe(order.json(&json!({"url": "https://example.com/"})).send_to(&shorten)).await
     };
     let order = || RequestBuilder::new("POST", "/api/shorten");
-    let token = |person: &Person| order().token(&token_of(&person.id, &person.workspace, Role::Admin));
+    let token = |person: &Person| order().token(&person.token(Role::Admin));
     let credentials = [order().api_key(keys[0].reveal()), order().api_key(keys[1].reveal()), token(&ada)];
     for (host, credential) in (0..).zip(credentials) {
         let (answer, _) = send(credential, host).await;
@@ -151,8 +150,7 @@ struct Environment {
 
 impl Environment {
     fn of(db: &TestDynamoDb) -> Self {
-        let merges = Faults::default();
-        let calls = ThrottleTable::new(db.table_with(merges.clone(), "ThrottleTable"));
+        let (calls, merges): (_, Faults) = db.through(ThrottleTable::new, "ThrottleTable");
         Self { redirect: fixture::redirect_with(db.links(), db.clicks(), calls), merges }
     }
 

@@ -89,10 +89,8 @@ async fn a_wrong_password_shows_the_form_again_and_uses_nothing_up() {
         assert!(page.body.contains("That isn’t the password."), "{}", page.body);
         assert!(!page.body.contains("secret"));
     }
-    assert_eq!(
-        unlock.post_openly("/launch", &json!({"password": "wrong"})).await.problem(),
-        (403, "this is not the link's password".to_owned())
-    );
+    let expected = (403, "this is not the link's password".to_owned());
+    assert_eq!(unlock.post_openly("/launch", &json!({"password": "wrong"})).await.problem(), expected);
     assert_eq!(db.links().uses(&[link.id()]).await.unwrap()[link.id()].used, 0);
 
     assert_eq!(send_form(&unlock, "open sesame").await.status, 303);
@@ -123,10 +121,9 @@ async fn who_guesses_waits_and_nobody_else_does() {
 #[tokio::test]
 async fn another_spelling_of_a_code_brings_no_more_guesses() {
     let (db, ada) = with_person("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Member);
+    let token = ada.token(Role::Member);
     let body = json!({"url": TARGET, "custom_code": "launch", "password": "open sesame"});
-    let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await;
-    assert_eq!(made.status, 201);
+    send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await.expecting(201);
     let (unlock, now) = (unlock(&db), Timestamp::now());
     let guess = async |code: &str| {
         let guess = RequestBuilder::new("POST", &format!("/r/{code}")).form("password=wrong").at(now);
@@ -179,7 +176,7 @@ async fn state_and_window_are_judged_before_the_password() {
 #[tokio::test]
 async fn a_password_is_given_changed_and_taken_away() {
     let (db, ada) = with_person("ada").await;
-    let token = token_of(&ada.id, &ada.workspace, Role::Member);
+    let token = ada.token(Role::Member);
     let body = json!({"url": TARGET, "custom_code": "launch", "password": "open sesame"});
     let made = send(&db, "shorten", RequestBuilder::new("POST", "/api/shorten").token(&token).json(&body)).await;
     assert_eq!((made.status, made.json()["is_protected"].clone()), (201, json!(true)));

@@ -79,14 +79,12 @@ async fn a_url_is_registered_once_however_it_is_written() {
     assert!(id.as_str().unwrap().starts_with("t_"), "{id}");
     let created_at = body["created_at"].take();
     assert!(Timestamp::parse(created_at.as_str().unwrap()).is_ok());
-    assert_eq!(
-        body,
-        json!({
-            "id": null, "url": "HTTPS://Example.com:443/path/?a=1#section",
-            "canonical_url": "https://example.com/path?a=1", "host": "example.com", "created_at": null,
-            "status": "pending", "status_since": created_at,
-        })
-    );
+    let shown = json!({
+        "id": null, "url": "HTTPS://Example.com:443/path/?a=1#section",
+        "canonical_url": "https://example.com/path?a=1", "host": "example.com", "created_at": null,
+        "status": "pending", "status_since": created_at,
+    });
+    assert_eq!(body, shown);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use linklet_test_support::{
 };
 use serde_json::json;
 
-use crate::fixture::{change_role, colleague, with_person};
+use crate::fixture::{change_role, colleague, with_people, with_person};
 
 fn secret() -> ApiKeySecret {
     ApiKeySecret::generate().unwrap()
@@ -44,8 +44,7 @@ async fn revoked(users: &UsersTable, by: &Person, key: &ApiKey) -> KeyOutcome<Ap
 
 #[tokio::test]
 async fn a_key_is_found_by_its_hash_and_listed_by_its_workspace() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let lasting = ApiKeyBuilder::new(&secret(), &ada).with_scopes(&["links:read"]).build();
     let expiring =
         ApiKeyBuilder::new(&secret(), &ada).expires_at(Timestamp::now().plus(Duration::from_secs(60))).build();
@@ -77,8 +76,7 @@ async fn keys_are_listed_newest_first() {
 
 #[tokio::test]
 async fn a_revoked_key_leaves_nothing_behind() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let (key, other) = (key_of(&ada), key_of(&ada));
     db.store_key(&key).await;
     db.store_key(&other).await;
@@ -95,8 +93,7 @@ async fn a_revoked_key_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_key_prefix_is_unique_within_a_workspace_only() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
     let create = async |secret: ApiKeySecret, person: &Person| {
         created(&db.users(), &ApiKeyBuilder::new(&secret, person).build()).await
@@ -134,8 +131,7 @@ async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
 
 #[tokio::test]
 async fn a_workspace_has_at_most_a_hundred_keys_of_its_own() {
-    let db = TestDynamoDb::start();
-    let (ada, bob) = (db.register("ada").await, db.register("bob").await);
+    let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
     for _ in 0..ApiKey::MAX_PER_WORKSPACE {
         db.store_key(&key_of(&ada)).await;
     }
@@ -281,8 +277,7 @@ async fn a_lost_answer_creates_and_revokes_once() {
 async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     let (db, ada) = with_person("ada").await;
     let key = key_of(&ada);
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = db.users_through();
     let conflict = Fault::Cancelled(Cancellation::TransactionConflict);
 
     faults.plan_all([(2, conflict), (5, conflict)]);
@@ -304,8 +299,7 @@ async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
         db.store_key(&key).await;
         db.api_keys().touch(&key.hash, now).await.unwrap();
     }
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = db.users_through();
 
     faults.plan_all([(1, Fault::HalfUnprocessed), (2, Fault::Unprocessed)]);
     let keys = users.keys(&ada.workspace, now).await.unwrap();
@@ -320,8 +314,7 @@ async fn a_list_of_keys_asks_again_for_unprocessed_reads_or_fails() {
 async fn a_key_costs_what_the_chart_says() {
     let (db, ada) = with_person("ada").await;
     let (key, now) = (key_of(&ada), Timestamp::now());
-    let meter = CapacityMeter::default();
-    let users = users_by(db.client_with(meter.clone()));
+    let (users, meter): (_, CapacityMeter) = db.users_through();
     let keys = ApiKeys(db.table_with(meter.clone(), "UsersTable"));
 
     users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();

@@ -140,8 +140,7 @@ async fn a_filter_leaves_what_all_of_it_says() {
 #[tokio::test]
 async fn a_page_with_few_matches_ends_early_and_the_next_goes_on() {
     const ENTRIES: u64 = 2_100;
-    let db = TestDynamoDb::without_streams();
-    let (user, table) = (UserId::generate(), db.audit_log());
+    let (user, table) = (UserId::generate(), TestDynamoDb::without_streams().audit_log());
     table.put(&entry(&user, 0, AuditAction::AccountRegistered)).await.unwrap();
     for number in 1..ENTRIES {
         table.put(&entry(&user, number, AuditAction::SessionBegan)).await.unwrap();

@@ -240,10 +240,8 @@ async fn attributes_of_a_later_version_stay_when_a_link_is_changed() {
         .unwrap();
 
     let item = db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "LINK").unwrap();
-    assert_eq!(
-        (&item["colour"], &item["availability"]["M"]["paused_by"]),
-        (&json!({"S": "red"}), &json!({"S": "ada"}))
-    );
+    let expected = (&json!({"S": "red"}), &json!({"S": "ada"}));
+    assert_eq!((&item["colour"], &item["availability"]["M"]["paused_by"]), expected);
 }
 
 /// Beside the read of the link itself, which has nothing beside it but its history. A write also writes one or two indexes.

@@ -136,8 +136,7 @@ async fn giving_back_a_guess_leaves_a_wait_that_another_began() {
 
 #[tokio::test]
 async fn strangers_guesses_do_not_delay_networks_that_signed_in_before() {
-    let db = TestDynamoDb::start();
-    let (table, home) = (db.calls(), guess(ADA, ADDRESS));
+    let (table, home) = (TestDynamoDb::start().calls(), guess(ADA, ADDRESS));
     table.remember_sign_in(&home, None, noon()).await.unwrap();
     for host in 10..60 {
         admitted(&table, &guess(ADA, &format!("203.0.113.{host}")), 1, noon()).await;
@@ -205,8 +204,7 @@ async fn a_reclaim_forgets_earlier_sign_ins_except_from_its_own_network() {
 
 #[tokio::test]
 async fn networks_of_ipv6_share_what_is_free() {
-    let db = TestDynamoDb::start();
-    let (table, mut passed) = (db.calls(), 0);
+    let (table, mut passed) = (TestDynamoDb::start().calls(), 0);
     for number in 0..50 {
         let address = format!("2001:db8:1:{number:x}::1");
         passed += admitted(&table, &guess(&format!("user{number}@example.com"), &address), 1, noon()).await;
@@ -235,8 +233,7 @@ async fn nothing_readable_is_stored_and_ttl_removes_what_is_forgotten() {
 
 #[tokio::test]
 async fn a_guess_that_has_to_wait_costs_reads_only() {
-    let (db, meter) = (TestDynamoDb::start(), CapacityMeter::default());
-    let table = ThrottleTable::new(db.table_with(meter.clone(), "ThrottleTable"));
+    let (table, meter): (_, CapacityMeter) = TestDynamoDb::start().through(ThrottleTable::new, "ThrottleTable");
     let cost = async |guess: &Guess| {
         meter.reset();
         admitted(&table, guess, 1, noon()).await;
@@ -328,8 +325,7 @@ async fn two_hashes_need_room_for_both() {
 #[tokio::test]
 async fn an_exhausted_hash_budget_is_not_asked_again_within_the_second() {
     for (class, hashers) in [(HashFor::Strangers, 100), (HashFor::Known, 1)] {
-        let (db, writes) = (TestDynamoDb::start(), Faults::default());
-        let table = ThrottleTable::new(db.table_with(writes.clone(), "ThrottleTable"));
+        let (table, writes): (_, Faults) = TestDynamoDb::start().through(ThrottleTable::new, "ThrottleTable");
         let spend = async |number: usize, now| {
             table.spend_hashes(&hasher(class, number % hashers), 1, budget(2), now).await.unwrap()
         };

@@ -34,10 +34,8 @@ async fn a_link_is_read_as_it_was_stored() {
     assert_eq!(db.link("launch").await, link);
     let record = db.links().redirect_target(link.code()).await.unwrap();
     let Some(Record::Link(target)) = record else { panic!("{record:?}") };
-    assert_eq!(
-        (target.target, target.availability.expires_at, target.availability.state),
-        (link.target, link.availability.expires_at, link.availability.state)
-    );
+    let expected = (link.target, link.availability.expires_at, link.availability.state);
+    assert_eq!((target.target, target.availability.expires_at, target.availability.state), expected);
 }
 
 #[tokio::test]

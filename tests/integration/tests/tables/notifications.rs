@@ -53,8 +53,7 @@ async fn opening_it_again_tells_how_far_delivery_has_come() {
 
 #[tokio::test]
 async fn a_notification_is_one_deliverys_until_its_claim_has_run_out() {
-    let db = TestDynamoDb::start();
-    let (table, notification) = (db.notifications(), notification());
+    let (table, notification) = (TestDynamoDb::start().notifications(), notification());
     let open = async |seconds| table.claim(&notification, &claim(seconds)).await.unwrap();
     open(0).await;
 
@@ -95,8 +94,7 @@ async fn opening_bears_a_lost_answer() {
 
 #[tokio::test]
 async fn a_notification_that_is_sent_is_never_failed() {
-    let db = TestDynamoDb::start();
-    let (table, notification) = (db.notifications(), notification());
+    let (table, notification) = (TestDynamoDb::start().notifications(), notification());
     table.claim(&notification, &claim(0)).await.unwrap();
     table.mark_sent(&notification, Timestamp::now()).await.unwrap();
 
@@ -177,8 +175,7 @@ async fn the_time_seen_only_moves_forward_and_expires_with_the_notifications() {
 
 #[tokio::test]
 async fn of_what_is_marked_at_once_the_latest_stays() {
-    let db = TestDynamoDb::start();
-    let (table, user) = (db.notifications(), UserId::generate());
+    let (table, user) = (TestDynamoDb::start().notifications(), UserId::generate());
 
     let mark = |seconds| {
         let table = table.clone();
@@ -194,8 +191,7 @@ async fn of_what_is_marked_at_once_the_latest_stays() {
 
 #[tokio::test]
 async fn the_time_seen_comes_with_the_first_page_without_taking_a_place() {
-    let db = TestDynamoDb::start();
-    let (table, user) = (db.notifications(), UserId::generate());
+    let (table, user) = (TestDynamoDb::start().notifications(), UserId::generate());
     told(&table, user, &["target.down", "url.created", "url.created", "target.up"]).await;
     table.mark_seen(&user, at(2)).await.unwrap();
 
@@ -212,8 +208,7 @@ async fn the_time_seen_comes_with_the_first_page_without_taking_a_place() {
 
 #[tokio::test]
 async fn a_page_of_some_kinds_is_full_however_many_others_lie_between() {
-    let db = TestDynamoDb::start();
-    let (table, user) = (db.notifications(), UserId::generate());
+    let (table, user) = (TestDynamoDb::start().notifications(), UserId::generate());
     let mut types = vec!["target.down", "milestone.reached", "url.purged"];
     types.extend(["url.created"; 600]);
     types.push("url.expired");
@@ -234,8 +229,7 @@ async fn a_page_of_some_kinds_is_full_however_many_others_lie_between() {
 
 #[tokio::test]
 async fn a_page_that_ends_before_it_is_full_is_continued() {
-    let db = TestDynamoDb::start();
-    let (table, user) = (db.notifications(), UserId::generate());
+    let (table, user) = (TestDynamoDb::start().notifications(), UserId::generate());
     let mut types = vec!["target.down"];
     types.extend(["url.created"; 2_100]);
     told(&table, user, &types).await;

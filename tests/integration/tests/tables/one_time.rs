@@ -6,9 +6,7 @@ use linklet_dynamodb::{
     Consistency, NewToken, PasswordChange, PasswordReset, ResetOutcome, Session, SessionStatus, TokenDelivery,
     VerifyOutcome,
 };
-use linklet_test_support::{
-    Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, an_origin_at, operator, users_by,
-};
+use linklet_test_support::{Cancellation, Fault, Faults, Person, TestDynamoDb, an_origin, an_origin_at, operator};
 
 use crate::fixture::{network_of, with_person};
 
@@ -148,8 +146,7 @@ async fn changing_the_password_does_not_invalidate_a_mailed_first_proof() {
 async fn each_try_ends_the_sessions_that_have_begun_by_then() {
     let fixture = Fixture::new().await;
     let reset = fixture.found_reset(TokenDelivery::Mailed).await;
-    let faults = Faults::default();
-    let users = users_by(fixture.db.client_with(faults.clone()));
+    let (users, faults): (_, Faults) = fixture.db.users_through();
     // A try is a read and a transaction.
     faults.plan_all([(1, Fault::Cancelled(Cancellation::TransactionConflict))]);
     let tries = Cell::new(0);

@@ -97,8 +97,7 @@ const AGES: [u64; 4] = [0, 1, 2, 60];
 #[tokio::test]
 async fn what_was_counted_is_read() {
     for age in AGES {
-        let db = TestDynamoDb::start();
-        let (table, events) = (db.stats(), clicks(2, days_ago(age)));
+        let (table, events) = (TestDynamoDb::start().stats(), clicks(2, days_ago(age)));
 
         assert_eq!(Clicks::of(&events).count(&table).await, (2, 2));
 
@@ -117,8 +116,7 @@ async fn what_was_counted_is_read() {
 #[tokio::test]
 async fn a_counted_click_is_known_and_its_neighbours_are_not() {
     for age in AGES {
-        let db = TestDynamoDb::start();
-        let (table, events) = (db.stats(), clicks(6, days_ago(age)));
+        let (table, events) = (TestDynamoDb::start().stats(), clicks(6, days_ago(age)));
         Clicks::of(&events[..3]).count(&table).await;
 
         assert_eq!(Clicks::of(&events).count(&table).await, (3, 6), "{age} days ago");
@@ -129,8 +127,7 @@ async fn a_counted_click_is_known_and_its_neighbours_are_not() {
 #[tokio::test]
 async fn a_click_is_known_however_many_were_counted_after_it() {
     for age in [0, 60] {
-        let db = TestDynamoDb::start();
-        let table = db.stats();
+        let table = TestDynamoDb::start().stats();
         let noon = days_ago(age).day().at_hour(12);
         // Close together and far apart, some of them so many that they go to narrower slots.
         let moments = |number: u64| noon.plus(Duration::from_millis(number * if number < 3_000 { 1 } else { 500 }));
@@ -149,8 +146,7 @@ async fn a_click_is_known_however_many_were_counted_after_it() {
 #[tokio::test]
 async fn a_day_that_has_changed_since_it_was_read_is_not_overwritten() {
     for age in AGES {
-        let db = TestDynamoDb::start();
-        let table = db.stats();
+        let table = TestDynamoDb::start().stats();
         let (one, other) = (Clicks::of(&clicks(1, days_ago(age))), Clicks::of(&clicks(1, days_ago(age))));
         let before = one.load(&table).await;
         other.count(&table).await;
@@ -167,8 +163,7 @@ async fn a_day_that_has_changed_since_it_was_read_is_not_overwritten() {
 async fn a_consumer_dying_between_writes_leaves_what_the_next_one_repairs() {
     for age in AGES {
         for next_comes_with_its_own_click in [false, true] {
-            let (db, faults) = (TestDynamoDb::start(), Faults::default());
-            let table = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
+            let (table, faults): (_, Faults) = TestDynamoDb::start().through(StatsTable::new, "StatsTable");
             let events = clicks(10, days_ago(age));
             let nine = Clicks::of(&events[..9]);
             // The first write is that of the day.
@@ -188,8 +183,7 @@ async fn a_consumer_dying_between_writes_leaves_what_the_next_one_repairs() {
 
 #[tokio::test]
 async fn days_that_rolled_up_are_in_the_past_and_take_late_clicks() {
-    let db = TestDynamoDb::start();
-    let (table, link, workspace) = (db.stats(), link_id("launch"), some_workspace());
+    let (table, link, workspace) = (TestDynamoDb::start().stats(), link_id("launch"), some_workspace());
     let (long_ago, today) = (days_ago(30), Timestamp::now().day());
     Clicks::of(&clicks(3, long_ago)).count(&table).await;
     Clicks::of(&clicks(1, days_ago(0))).count(&table).await;
@@ -240,8 +234,7 @@ async fn a_link_knows_its_last_click_after_all_its_days_rolled_up() {
 
 #[tokio::test]
 async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
-    let (db, faults) = (TestDynamoDb::start(), Faults::default());
-    let table = StatsTable::new(db.table_with(faults.clone(), "StatsTable"));
+    let (table, faults): (_, Faults) = TestDynamoDb::start().through(StatsTable::new, "StatsTable");
     let long_ago = days_ago(30);
     let two = Clicks::of(&clicks(2, long_ago));
     // The day is written, and the total isn't.
@@ -256,8 +249,7 @@ async fn rolling_up_restores_a_last_click_that_a_dead_consumer_missed() {
 
 #[tokio::test]
 async fn late_or_repeated_clicks_do_not_move_the_last_click_back() {
-    let db = TestDynamoDb::start();
-    let table = db.stats();
+    let table = TestDynamoDb::start().stats();
     let events = clicks(3, days_ago(0));
     Clicks::of(&events[1..2]).count(&table).await;
     let last = Some(events[1].occurred_at);
@@ -277,8 +269,7 @@ async fn late_or_repeated_clicks_do_not_move_the_last_click_back() {
 #[tokio::test]
 async fn a_later_click_that_somebody_counts_meanwhile_stays_the_last() {
     for age in [1, 2, 60] {
-        let db = TestDynamoDb::start();
-        let (table, today) = (db.stats(), clicks(1, days_ago(0)));
+        let (table, today) = (TestDynamoDb::start().stats(), clicks(1, days_ago(0)));
         let earlier = Clicks::of(&clicks(1, days_ago(age)));
         let before = earlier.load(&table).await;
         Clicks::of(&today).count(&table).await;
@@ -295,8 +286,7 @@ async fn a_later_click_that_somebody_counts_meanwhile_stays_the_last() {
 #[tokio::test]
 async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
     for settles_first in [true, false] {
-        let db = TestDynamoDb::start();
-        let (table, link, workspace) = (db.stats(), link_id("launch"), some_workspace());
+        let (table, link, workspace) = (TestDynamoDb::start().stats(), link_id("launch"), some_workspace());
         Clicks::of(&clicks(3, days_ago(30))).count(&table).await;
         let late = Clicks::of(&clicks(1, days_ago(29)));
         let before = late.load(&table).await;
@@ -319,8 +309,7 @@ async fn a_late_click_is_not_lost_to_days_that_settle_meanwhile() {
 
 #[tokio::test]
 async fn a_quiet_link_is_read_back_to_its_last_day() {
-    let db = TestDynamoDb::start();
-    let table = db.stats();
+    let table = TestDynamoDb::start().stats();
     for age in [300, 290] {
         Clicks::of(&clicks(1, days_ago(age))).count(&table).await;
     }
@@ -384,8 +373,7 @@ async fn ids_outside_of_days_expire_and_counts_do_not() {
 
 #[tokio::test]
 async fn totals_of_more_links_than_one_call_takes_are_complete() {
-    let db = TestDynamoDb::start();
-    let (table, now) = (db.stats(), Timestamp::now());
+    let (table, now) = (TestDynamoDb::start().stats(), Timestamp::now());
     let links: Vec<LinkId> = (0..250).map(|number| link_id(&format!("code{number:03}"))).collect();
     for link in &links {
         let click = [ClickBuilder::new(link.code.as_str()).at(now).build()];
@@ -399,8 +387,7 @@ async fn totals_of_more_links_than_one_call_takes_are_complete() {
 
 #[tokio::test]
 async fn many_days_are_loaded_together() {
-    let db = TestDynamoDb::start();
-    let table = db.stats();
+    let table = TestDynamoDb::start().stats();
     let days: Vec<Clicks> = (0..120).map(|age| Clicks::of(&clicks(1, days_ago(age)))).collect();
     let refs: Vec<Vec<_>> = days.iter().map(|day| day.clicks.iter().collect()).collect();
     let works: Vec<_> = days.iter().zip(&refs).map(|(day, clicks)| day.work(clicks)).collect();
@@ -572,10 +559,8 @@ async fn a_split_day_rolls_up_with_its_parts_and_takes_late_clicks() {
     let after = life_of(&table).await;
     assert_eq!((after.totals.past_clicks, after.totals.total_clicks()), (120, 120));
     assert_eq!(after.past.as_ref().map(|past| past.profile.clicks), Some(120));
-    assert_eq!(
-        after.totals.history,
-        [(events[0].occurred_at.day(), ClickCount { clicks: 120, human_clicks: 120 })].into()
-    );
+    let all = ClickCount { clicks: 120, human_clicks: 120 };
+    assert_eq!(after.totals.history, [(events[0].occurred_at.day(), all)].into());
     assert_eq!(life(&table).await.whole_life().clicks, 120);
 }
 

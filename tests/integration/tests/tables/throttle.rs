@@ -52,8 +52,7 @@ fn hits(db: &TestDynamoDb) -> Vec<u32> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_fifty_calls_at_once_exactly_ten_pass() {
-    let db = TestDynamoDb::start();
-    let table = db.calls();
+    let table = TestDynamoDb::start().calls();
     for now in [noon(), noon().plus(MINUTE)] {
         let ada = ada();
         let outcomes = join_all((0..50).map(|_| table.count(ROUTE, &ada, ten(), 1, now))).await;

@@ -11,7 +11,7 @@ use linklet_dynamodb::{
     UsersTable, WorkspaceOutcome,
 };
 use linklet_test_support::{
-    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, an_origin_at, removal, users_by,
+    Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, an_origin_at, removal,
 };
 
 use crate::fixture::{change_role, with_person};
@@ -114,6 +114,12 @@ async fn with_ada() -> (TestDynamoDb, Registration) {
     (db, ada)
 }
 
+async fn with_ada_and_bob() -> (TestDynamoDb, Registration, Registration) {
+    let (db, ada) = with_ada().await;
+    let bob = found(&db, "bob@example.com", "mills").await;
+    (db, ada, bob)
+}
+
 /// A workspace with these slug and creator.
 async fn found(db: &TestDynamoDb, email: &str, slug: &str) -> Registration {
     let registration = registration(email, slug);
@@ -214,8 +220,7 @@ async fn a_new_workspace_has_its_creator_as_its_only_member() {
 
 #[tokio::test]
 async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
-    let (db, ada) = with_ada().await;
-    let bob = found(&db, "bob@example.com", "mills").await;
+    let (db, ada, bob) = with_ada_and_bob().await;
     let later = ada.account.created_at.plus(Duration::from_secs(60));
     let change = async |somebody: &Registration, patch: WorkspacePatch| {
         changed(&db, &somebody.workspace.id, &somebody.account.id, &patch, later).await
@@ -303,8 +308,7 @@ fn assert_chain(mut steps: Vec<(String, String)>, first: &str, last: &str) {
 
 #[tokio::test]
 async fn of_two_workspaces_one_gets_a_slug() {
-    let (db, ada) = with_ada().await;
-    let bob = found(&db, "bob@example.com", "mills").await;
+    let (db, ada, bob) = with_ada_and_bob().await;
     let (patch, now) = (to_slug("looms"), Timestamp::now());
     let workspaces = [ada.workspace.id, bob.workspace.id];
 
@@ -320,8 +324,7 @@ async fn of_two_workspaces_one_gets_a_slug() {
 
 #[tokio::test]
 async fn whoever_is_no_admin_any_more_changes_nothing() {
-    let db = TestDynamoDb::start();
-    let (workspace, ada, bob) = two_admins(&db).await;
+    let (db, workspace, ada, bob) = two_admins().await;
     change_role(&db.users(), &workspace, &ada, &bob, Role::Member).await.unwrap();
     let before = db.scan("UsersTable");
     let stranger = UserId::generate();
@@ -336,8 +339,7 @@ async fn whoever_is_no_admin_any_more_changes_nothing() {
 
 #[tokio::test]
 async fn a_member_joins_changes_and_leaves_in_both_rows() {
-    let (db, ada) = with_ada().await;
-    let bob = found(&db, "bob@example.com", "mills").await;
+    let (db, ada, bob) = with_ada_and_bob().await;
     let (workspace, caller, user) = (&ada.workspace.id, &ada.account.id, &bob.account.id);
     let full_name = bob.account.full_name.clone();
     let member = Member { user: *user, full_name, ..newcomer("bob@example.com", Role::Viewer) };
@@ -385,17 +387,16 @@ async fn members_are_listed_in_the_order_in_which_they_joined() {
 }
 
 /// Ada, the creator, and Bob, whom she has made an admin.
-async fn two_admins(db: &TestDynamoDb) -> (WorkspaceId, UserId, UserId) {
-    let ada = found(db, "ada@example.com", "engines").await;
+async fn two_admins() -> (TestDynamoDb, WorkspaceId, UserId, UserId) {
+    let (db, ada) = with_ada().await;
     let bob = newcomer("bob@example.com", Role::Admin);
     db.add_member(&ada.workspace.id, &ada.account.id, &bob).await;
-    (ada.workspace.id, ada.account.id, bob.user)
+    (db, ada.workspace.id, ada.account.id, bob.user)
 }
 
 #[tokio::test]
 async fn the_last_admin_stays_one() {
-    let db = TestDynamoDb::start();
-    let (workspace, ada, bob) = two_admins(&db).await;
+    let (db, workspace, ada, bob) = two_admins().await;
     let users = db.users();
 
     assert!(matches!(users.remove_member(&removal(&workspace, &bob, &bob)).await.unwrap(), MemberOutcome::Done(_)));
@@ -440,8 +441,7 @@ async fn two_admins_at_once_never_leave_a_workspace_without_one() {
         ("both leave", [Act::Leave; 2]),
         ("one leaves while the other steps down", [Act::Leave, Act::StepDown]),
     ] {
-        let db = TestDynamoDb::start();
-        let (workspace, ada, bob) = two_admins(&db).await;
+        let (db, workspace, ada, bob) = two_admins().await;
         let users = db.users();
 
         let outcomes =
@@ -455,8 +455,7 @@ async fn two_admins_at_once_never_leave_a_workspace_without_one() {
 
 #[tokio::test]
 async fn the_same_demotion_twice_at_once_is_one() {
-    let db = TestDynamoDb::start();
-    let (workspace, ada, bob) = two_admins(&db).await;
+    let (db, workspace, ada, bob) = two_admins().await;
     let users = db.users();
 
     let outcomes = join_all((0..2).map(|_| change_role(&users, &workspace, &ada, &bob, Role::Viewer))).await;
@@ -469,8 +468,7 @@ async fn the_same_demotion_twice_at_once_is_one() {
 
 #[tokio::test]
 async fn who_is_no_admin_any_more_changes_nobodys_membership() {
-    let db = TestDynamoDb::start();
-    let (workspace, ada, bob) = two_admins(&db).await;
+    let (db, workspace, ada, bob) = two_admins().await;
     let users = db.users();
     let carol = newcomer("carol@example.com", Role::Viewer);
     db.add_member(&workspace, &ada, &carol).await;
@@ -495,10 +493,8 @@ async fn who_is_no_admin_any_more_changes_nobodys_membership() {
 
 #[tokio::test]
 async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
-    let db = TestDynamoDb::start();
-    let (workspace, ada, bob) = two_admins(&db).await;
-    let faults = Faults::default();
-    let users = users_by(db.client_with(faults.clone()));
+    let (db, workspace, ada, bob) = two_admins().await;
+    let (users, faults): (_, Faults) = db.users_through();
     // Each try is a read and a transaction.
     let conflicts = [1, 3].map(|call| (call, Fault::Cancelled(Cancellation::TransactionConflict)));
 
@@ -575,8 +571,7 @@ async fn of_thirty_workspaces_at_once_a_person_joins_only_the_allowed_number() {
 #[tokio::test]
 async fn a_workspace_costs_what_the_chart_says() {
     let db = TestDynamoDb::start();
-    let meter = CapacityMeter::default();
-    let users = users_by(db.client_with(meter.clone()));
+    let (users, meter): (_, CapacityMeter) = db.users_through();
     let ada = registration("ada@example.com", "engines");
     let (workspace, caller) = (&ada.workspace.id, &ada.account.id);
     let bob = newcomer("bob@example.com", Role::Admin);

@@ -207,8 +207,7 @@ async fn a_key_leads_to_its_target_for_a_day_whatever_the_url() {
 
 #[tokio::test]
 async fn a_key_registered_with_a_known_url_is_remembered() {
-    let db = TestDynamoDb::start();
-    let (first, table) = (target("https://example.com/a"), db.watch());
+    let (first, table) = (target("https://example.com/a"), TestDynamoDb::start().watch());
     done(table.register(&first, None, &correlation()).await);
     let key = key("k");
     let first_answer = async || table.first_registration(&first.workspace, &key, noon()).await.unwrap();
@@ -232,8 +231,7 @@ async fn of_two_bodies_with_one_key_at_once_one_is_registered() {
 
 #[tokio::test]
 async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
-    let db = TestDynamoDb::start();
-    let (first, table) = (target("https://example.com/a"), db.watch());
+    let (first, table) = (target("https://example.com/a"), TestDynamoDb::start().watch());
     done(table.register(&first, Some(&key("k")), &correlation()).await);
     table.delete(&first).await.unwrap();
     let other = target_at(&first.workspace, "https://example.com/b", noon());
@@ -248,8 +246,7 @@ async fn a_key_whose_target_was_deleted_serves_for_the_next_one() {
 #[tokio::test]
 async fn a_key_does_not_answer_with_a_later_target_of_its_url() {
     for comes_back_by_a_link in [false, true] {
-        let db = TestDynamoDb::start();
-        let (first, table) = (target("https://example.com/a"), db.watch());
+        let (first, table) = (target("https://example.com/a"), TestDynamoDb::start().watch());
         done(table.register(&first, Some(&key("k")), &correlation()).await);
         table.delete(&first).await.unwrap();
         let later = Target { created_at: slot(1), status_since: slot(1), ..first.clone() };
@@ -427,10 +424,8 @@ async fn the_shards_have_each_target_once_wherever_they_are_split() {
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (id, due) in found {
             let target = &expected[&id];
-            assert_eq!(
-                (due.workspace, due.workspace_creator, &due.url),
-                (target.workspace, target.workspace_creator, &target.url)
-            );
+            let expected = (target.workspace, target.workspace_creator, &target.url);
+            assert_eq!((due.workspace, due.workspace_creator, &due.url), expected);
             assert_eq!((due.host, due.created_at), (target.canonical_url.host(), target.created_at));
             assert_eq!(due.health, TargetHealth { status: TargetStatus::Pending, failed_slot: None });
         }
@@ -521,8 +516,7 @@ async fn an_unreadable_row_is_reported_and_its_neighbours_are_due() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_workers_taking_a_partition_at_once_one_gets_it_per_tick() {
-    let db = TestDynamoDb::start();
-    let (table, tick) = (db.watch(), tick_at(noon(), 15));
+    let (table, tick) = (TestDynamoDb::start().watch(), tick_at(noon(), 15));
     let take = async |tick: &PlannedTick| table.take_partition(tick, &CorrelationId::generate()).await.unwrap();
 
     let taken = join_all((0..20).map(|_| take(&tick))).await;
@@ -545,8 +539,7 @@ async fn a_partition_that_was_taken_with_a_lost_answer_is_taken() {
 
 #[tokio::test]
 async fn only_partitions_without_a_common_host_shard_are_taken_independently() {
-    let db = TestDynamoDb::start();
-    let (table, tick) = (db.watch(), tick_at(noon(), 15));
+    let (table, tick) = (TestDynamoDb::start().watch(), tick_at(noon(), 15));
     let partition = |places, number| Concurrency::try_from(places).unwrap().in_partitions().nth(number).unwrap();
     let take = async |partition| {
         table.take_partition(&PlannedTick { partition, ..tick.clone() }, &CorrelationId::generate()).await
@@ -772,8 +765,7 @@ async fn results_whose_answer_was_lost_are_stored_once_and_count() {
 #[tokio::test]
 async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
     let monitored = Monitored::new().await;
-    let meter = CapacityMeter::default();
-    let table = WatchTable::new(monitored.db.table_with(meter.clone(), "WatchTable"));
+    let (table, meter): (_, CapacityMeter) = monitored.db.through(WatchTable::new, "WatchTable");
     let cost = async |number, outcome| {
         let checked = checked(&monitored.due().await, number, outcome);
         assert!(table.store_results(&tick_at(slot(number), 15), 0, std::slice::from_ref(&checked)).await.unwrap());
@@ -795,8 +787,7 @@ async fn a_changed_standing_costs_one_write_unit_and_an_unchanged_one_none() {
 #[tokio::test]
 async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
     let db = TestDynamoDb::start();
-    let meter = CapacityMeter::default();
-    let table = WatchTable::new(db.table_with(meter.clone(), "WatchTable"));
+    let (table, meter): (_, CapacityMeter) = db.through(WatchTable::new, "WatchTable");
     let workspace = WorkspaceId::generate();
     let mut results = Vec::new();
     for number in 0..64 {
@@ -821,8 +812,7 @@ async fn sixty_four_results_are_one_write_unit_and_are_read_back() {
 #[tokio::test]
 async fn registering_listing_and_watching_cost_what_the_chart_says() {
     let db = TestDynamoDb::start();
-    let meter = CapacityMeter::default();
-    let table = WatchTable::new(db.table_with(meter.clone(), "WatchTable"));
+    let (table, meter): (_, CapacityMeter) = db.through(WatchTable::new, "WatchTable");
     let (ids, link, now) = (correlation(), link_id("launch"), noon().plus(INTERVAL * 10));
     let wanted = target("https://example.com/a");
     let watched = target_at(&wanted.workspace, "https://example.com/b", noon());
@@ -1076,8 +1066,7 @@ async fn a_watcher_is_kept_as_long_as_its_link_watches() {
 
 #[tokio::test]
 async fn messages_about_a_former_link_spare_its_codes_current_one() {
-    let db = TestDynamoDb::start();
-    let (table, former) = (db.watch(), link_id("launch"));
+    let (table, former) = (TestDynamoDb::start().watch(), link_id("launch"));
     let now = LinkId { generation: Generation::generate().unwrap(), ..former.clone() };
     let wanted = target("https://example.com/a");
     table.unwatch(&wanted.id, &former, slot(2)).await.unwrap();
@@ -1090,8 +1079,7 @@ async fn messages_about_a_former_link_spare_its_codes_current_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn twelve_links_at_once_are_twelve_watchers() {
-    let db = TestDynamoDb::start();
-    let (table, wanted, ids) = (db.watch(), target("https://example.com/a"), correlation());
+    let (table, wanted, ids) = (TestDynamoDb::start().watch(), target("https://example.com/a"), correlation());
     let links: Vec<_> = (0..12).map(|number| link_id(&format!("code{number:02}"))).collect();
 
     // In waves, as the consumer's batches do: who meets whom is up to the machine.
