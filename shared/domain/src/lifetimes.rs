@@ -40,9 +40,6 @@ pub const CHECK_RESULTS: Duration = Duration::from_secs(30 * DAY);
 /// How long what a tick left to the next one is kept.
 pub const PARTITION_NOTES: Duration = Duration::from_secs(24 * HOUR);
 
-/// How long a link is kept after its expiry: it is listed, and can be given another expiry, until it becomes a tombstone.
-pub const EXPIRED_LINKS: Duration = Duration::from_secs(30 * DAY);
-
 /// How long the code of a purged link stays reserved. Old copies of the link are unlikely to be followed after that.
 pub const PURGED_LINKS: Duration = Duration::from_secs(400 * DAY);
 

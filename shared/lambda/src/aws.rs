@@ -93,11 +93,9 @@ fn http_client() -> SharedHttpClient {
 struct Reconnecting {
     settings: HttpConnectorSettings,
     sleep: Option<SharedAsyncSleep>,
-    current: Arc<Mutex<Current>>,
+    /// The connector, and since when it is used.
+    current: Arc<Mutex<(Instant, SharedHttpConnector)>>,
 }
-
-/// A connector, and since when it is used.
-type Current = (Instant, SharedHttpConnector);
 
 impl Reconnecting {
     /// So long new connections are kept: several calls at once may have waited on the old ones, or the service is slow.
@@ -108,7 +106,7 @@ impl Reconnecting {
         Self { settings, sleep, current }
     }
 
-    fn connected(settings: &HttpConnectorSettings, sleep: Option<SharedAsyncSleep>) -> Current {
+    fn connected(settings: &HttpConnectorSettings, sleep: Option<SharedAsyncSleep>) -> (Instant, SharedHttpConnector) {
         let mut builder = Connector::builder()
             .tls_provider(Provider::Rustls(CryptoMode::AwsLc))
             .connector_settings(settings.clone())

@@ -1,6 +1,8 @@
+use std::time::Duration;
+
 use aws_lambda_events::dynamodb::EventRecord;
 use aws_lambda_events::sqs::{SqsEvent, SqsMessage};
-use linklet_domain::{Event, EventDetail, LinkId, lifetimes, wording};
+use linklet_domain::{Event, EventDetail, LinkId, wording};
 use linklet_dynamodb::stream::{Change, StreamError, change_of, marker_after};
 use linklet_lambda::batch;
 
@@ -8,6 +10,9 @@ use crate::text;
 
 /// The text in the corpus that stands for what must not be in a reason, since reasons are logged.
 const SECRET: &str = "hunter2";
+
+/// How long expired links are kept.
+const KEPT: Duration = Duration::from_secs(720 * 3_600);
 
 /// Messages of the queues.
 pub fn queue_messages(input: &[u8]) {
@@ -43,7 +48,7 @@ pub fn stream_records(input: &[u8]) {
         Ok(Change::Exhausted(end)) => assert_eq!(LinkId::parse(&end.link.to_string()), Ok(end.link)),
         Err(error) => hides_the_secret(&error),
     }
-    match marker_after(&record, lifetimes::EXPIRED_LINKS) {
+    match marker_after(&record, KEPT) {
         Ok(Some(marker)) => assert_eq!(LinkId::parse(&marker.link.to_string()), Ok(marker.link)),
         Ok(None) => {}
         Err(error) => hides_the_secret(&error),
@@ -53,7 +58,7 @@ pub fn stream_records(input: &[u8]) {
 /// Whether a record of a table's stream is read, whatever it means.
 pub fn is_readable(input: &[u8]) -> bool {
     let Ok(record) = serde_json::from_slice::<EventRecord>(input) else { return false };
-    change_of(&record).is_ok() && marker_after(&record, lifetimes::EXPIRED_LINKS).is_ok()
+    change_of(&record).is_ok() && marker_after(&record, KEPT).is_ok()
 }
 
 fn hides_the_secret(error: &StreamError) {

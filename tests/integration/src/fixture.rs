@@ -14,7 +14,6 @@ use linklet_domain::{
     EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link,
     PlannedTick, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
     SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
-    lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
@@ -217,7 +216,7 @@ pub async fn change_role(
 pub fn relay(db: &TestDynamoDb, queues: &FakeQueues) -> Relay {
     Relay {
         links: db.links(),
-        keep_expired: lifetimes::EXPIRED_LINKS,
+        keep_expired: Duration::from_secs(720 * 3_600),
         analytics: Publisher::new(queues.client(), queues.url("analytics")),
         notify: Publisher::new(queues.client(), queues.url("notify")),
         dead_letters: dead_letters(queues).shared_by("relay"),

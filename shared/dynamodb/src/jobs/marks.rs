@@ -16,8 +16,10 @@ use crate::Result;
 use crate::item::{Key, from_item, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 
-/// What has a job or a task looked at again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What has a job or a task looked at again. Its sort key begins with the name and `#`, as the filter of the stream in `template.yaml` has
+/// it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum JobMark {
     /// Environments hold nothing any more of what the workspace was before, or it is time to look whether the job has come to its end.
     Revisit,
@@ -26,24 +28,15 @@ pub enum JobMark {
 }
 
 impl JobMark {
-    const ALL: [Self; 2] = [Self::Revisit, Self::Closed];
-
-    /// What its sort key begins with. The filter of the stream in `template.yaml` names it.
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::Revisit => "REVISIT#",
-            Self::Closed => "CLOSED#",
-        }
-    }
-
     pub(super) fn key(self, id: &WorkId) -> Key {
         let Key { pk, sk } = work_key(id);
-        Key::new(pk, format!("{}{sk}", self.prefix()))
+        Key::new(pk, format!("{self}#{sk}"))
     }
 
     /// Which mark has this key, and the key of what it is beside.
     pub(super) fn of(Key { pk, sk }: &Key) -> Option<(Self, Key)> {
-        Self::ALL.into_iter().find_map(|mark| Some((mark, Key::new(pk, sk.strip_prefix(mark.prefix())?))))
+        let (mark, beside) = sk.split_once('#')?;
+        Some((mark.parse().ok()?, Key::new(pk, beside)))
     }
 }
 
