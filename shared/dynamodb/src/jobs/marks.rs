@@ -1,7 +1,7 @@
 //! What runs at once: the jobs that close workspaces and bring them back, which end whatever runs or waits, and tasks.
 //!
 //! None is in a queue. Beside each is a mark, which the function `clock` deletes when it is due: then it is looked at again, also if it
-//! rests. DynamoDB's TTL would delete it, too, up to two days later.
+//! rests. DynamoDB's TTL would delete it, too, some days later.
 
 use std::time::Duration;
 

@@ -10,9 +10,9 @@ use futures_util::future::{join, join_all};
 use linklet_clock::ClockError;
 use linklet_domain::{
     CheckError, CheckInterval, CheckOutcome, CheckResult, Concurrency, PlannedTick, Reach, Target, TargetStatus,
-    Timestamp, UserId, WorkspaceId,
+    Timestamp, UserId, WorkId, WorkspaceId,
 };
-use linklet_dynamodb::{Table, WatchTable};
+use linklet_dynamodb::{JobMark, JobsTable, Table, WatchTable};
 use linklet_lambda::batch::Consumer;
 use linklet_lambda::metrics::{self, Measured, Metric};
 use linklet_lambda::schedule::{Call, Job};
@@ -121,6 +121,28 @@ async fn a_call_whose_ticks_get_nowhere_fails() {
     assert!(matches!(unreachable, Err(ClockError::Refused(3))), "{unreachable:?}");
     assert!(matches!(refused, Err(ClockError::Refused(1))), "{refused:?}");
     assert_eq!(queues.bodies("ticks").len(), 2);
+}
+
+#[tokio::test]
+async fn a_call_deletes_due_marks_and_plans_ticks_whichever_of_both_fails() {
+    let (db, queues) = (with_a_target().await, FakeQueues::start());
+    let (jobs, faults) = db.through::<_, Faults>(JobsTable, "JobsTable");
+    let now = Timestamp::now();
+    for due in [now.minus(MINUTE), now.minus(MINUTE), now.plus(MINUTE)] {
+        db.jobs().mark(&WorkId::Reclaim(UserId::generate()), JobMark::Revisit, due).await.unwrap();
+    }
+    let left = || db.scan("JobsTable").len();
+
+    // After the query, one of the deletions.
+    faults.plan(Some((1, Fault::Throttled)));
+    let refused = clock(db.watch(), jobs, &queues, 15).run(call_at(Timestamp::now())).await;
+    assert!(matches!(refused, Err(ClockError::Jobs(_))), "{refused:?}");
+    assert_eq!((left(), queues.messages("ticks").len()), (2, 4));
+
+    queues.fail(Outage::Everything);
+    let unplanned = clock(db.watch(), db.jobs(), &queues, 15).run(call_at(Timestamp::now())).await;
+    assert!(matches!(unplanned, Err(ClockError::Refused(4))), "{unplanned:?}");
+    assert_eq!(left(), 1);
 }
 
 /// How many ticks a call plans.
