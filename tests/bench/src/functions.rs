@@ -21,7 +21,7 @@ pub fn program(function: &str, executable: PathBuf, queues: &FakeQueues) -> Prog
         .unwrap_or_else(|| panic!("template.yaml has no function {function}"));
     let variables = properties.pointer("/Environment/Variables").and_then(Value::as_object);
     let resolved = variables.into_iter().flatten().map(|(name, value)| {
-        let value = text(with_default_monitoring(value));
+        let value = text(by_default(template, value));
         let resolved = resolve(template, queues, &value);
         let unknown = || panic!("what is {name}={value} of template.yaml? Say it in tests/bench/src/functions.rs");
         (name.clone(), resolved.unwrap_or_else(unknown))
@@ -51,9 +51,10 @@ fn resolve(template: &Template, queues: &FakeQueues, value: &str) -> Option<Stri
     }
 }
 
-/// The one of two values that a variable has unless everything is monitored.
-fn with_default_monitoring(value: &Value) -> &Value {
-    if value[0] == "IsFullyMonitored" { &value[2] } else { value }
+/// The value that a variable has on none of its conditions, which are those of parameters that aren't the default.
+fn by_default<'a>(template: &Template, value: &'a Value) -> &'a Value {
+    let is_condition = value[0].as_str().is_some_and(|name| template.conditions().contains_key(name));
+    if is_condition { by_default(template, &value[2]) } else { value }
 }
 
 fn text(value: &Value) -> String {
