@@ -174,7 +174,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits
+	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits infra.test_release
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -290,11 +290,11 @@ close-account: ## close the account of EMAIL, and end what it has
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people close "$$EMAIL"
 
-# Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
+# Always builds: what lies in target/lambda may be a debug build, or for another processor.
 package: ## build all functions for release, for arm64
 	@$(LINKLET) install cargo-lambda
 	rm -rf target/lambda
-	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
+	$(CARGO_LAMBDA) build --release --arm64
 
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
 # With LIMITS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
