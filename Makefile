@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -296,6 +296,9 @@ package: ## build all functions for release, for arm64
 	rm -rf target/lambda
 	$(CARGO_LAMBDA) build --release --arm64
 
+release: package ## make dist/linklet-<version>, which is deployed without a toolchain
+	@$(PYTHON) -m infra.release
+
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
 # With LIMITS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
 deploy: ## build for release and deploy to AWS, with your profile and region
@@ -306,4 +309,4 @@ deploy: ## build for release and deploy to AWS, with your profile and region
 
 clean: ## stop it, and remove all that was built or installed
 	@$(LINKLET) down --all
-	rm -rf .linklet .aws-sam target
+	rm -rf .linklet .aws-sam dist target
