@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -174,7 +174,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits
+	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits infra.test_release
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -290,11 +290,14 @@ close-account: ## close the account of EMAIL, and end what it has
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people close "$$EMAIL"
 
-# Always builds: what lies in target/lambda may be the debug build of the local system, for another processor.
+# Always builds: what lies in target/lambda may be a debug build, or for another processor.
 package: ## build all functions for release, for arm64
 	@$(LINKLET) install cargo-lambda
 	rm -rf target/lambda
-	$(CARGO_LAMBDA) build --release --arm64 $(addprefix --package ,$(FUNCTIONS))
+	$(CARGO_LAMBDA) build --release --arm64
+
+release: package ## make dist/linklet-<version>, which is deployed without a toolchain
+	@$(PYTHON) -m infra.release
 
 # DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
 # With LIMITS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
@@ -306,4 +309,4 @@ deploy: ## build for release and deploy to AWS, with your profile and region
 
 clean: ## stop it, and remove all that was built or installed
 	@$(LINKLET) down --all
-	rm -rf .linklet .aws-sam target
+	rm -rf .linklet .aws-sam dist target

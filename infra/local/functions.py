@@ -13,7 +13,7 @@ from typing import Any
 import boto3
 
 from .installer import end_with, say
-from .system import LAMBDA_DIR, MEANT, STACK, SYSTEMS, System, aws_environment
+from .system import MEANT, PACKAGES, STACK, SYSTEMS, System, aws_environment
 
 
 def deployed() -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ def update_code() -> None:
 def update(client: Any, function: dict[str, Any]) -> None:
     """Uploads the package if it differs from the deployed one, and points aliases to the new version."""
     name, short = function["FunctionName"], function_of(function["LoggingConfig"]["LogGroup"])
-    package = (LAMBDA_DIR / short).read_bytes()
+    package = (PACKAGES / f"{short}.zip").read_bytes()
     if base64.b64encode(hashlib.sha256(package).digest()).decode() == function["CodeSha256"]:
         return
     say(f"Updating {short} …")

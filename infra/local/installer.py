@@ -173,6 +173,13 @@ def install_modules() -> Path:
     return once(home, "modules of Node.js", b"".join(file.read_bytes() for file in files), fill) / "node_modules"
 
 
+def install_crate(crate: str) -> Path:
+    """The folder with a program of crates.io, such as name@1.0.0, built of what its own lock file pins."""
+    home = TOOLS / crate.partition("@")[0]
+    command = ["cargo", "install", "--quiet", "--locked", "--root", home, crate]
+    return once(home, crate, crate.encode(), lambda: fetch(crate, "https://crates.io", command))
+
+
 def install_jars(name: str, what: str) -> Path:
     """The folder with the jars of the POM `infra/requirements/<name>.xml`, whose hashes are beside it."""
     home = TOOLS / name

@@ -16,17 +16,19 @@ import signal
 import socket
 import subprocess
 import time
-import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
+from ..release import lay_out, zip_bootstrap
 from .client import send
 from .installer import REQUIREMENTS, ROOT, Failure, check_cargo, check_python, end_of, install, locked, say, shown
 
-LAMBDA_DIR = ROOT / "target" / "lambda"
+# What is deployed, as a release: sam finds its settings and the packages there, and no `.aws-sam` that `sam build` has left.
+LOCAL = ROOT / "target" / "local"
+PACKAGES = LOCAL / "functions"
 EMULATOR = ROOT / "infra" / "local" / "emulator.py"
 TEMPLATES = [ROOT / "template.yaml", ROOT / "infra" / "observability.yaml"]
 DEFAULT_PORT = 4566
@@ -39,7 +41,7 @@ MEANT = os.environ.get("LINKLET_SYSTEM", "local")
 
 
 def build(beside_tests: bool) -> None:
-    """Builds the functions and packs each where the template expects it. Beside tests they have the features that tests bring into
+    """Builds the functions and packs each. Beside tests they have the features that tests bring into
     their dependencies, so that nothing which was built for the tests is built again."""
     check_cargo()
     names = sorted(path.parent.name for path in ROOT.glob("functions/*/Cargo.toml"))
@@ -49,7 +51,7 @@ def build(beside_tests: bool) -> None:
         raise Failure("The build failed, see above.")
     target = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda name: pack(target / "debug" / name, LAMBDA_DIR / name), names))
+        list(pool.map(lambda name: pack(target / "debug" / name, PACKAGES / f"{name}.zip"), names))
 
 
 def pack(executable: Path, package: Path) -> None:
@@ -58,15 +60,10 @@ def pack(executable: Path, package: Path) -> None:
     built = executable.stat().st_mtime_ns
     if package.is_file() and package.stat().st_mtime_ns == built:
         return
-    if package.is_dir():
-        shutil.rmtree(package)  # what `make deploy` has built
-    LAMBDA_DIR.mkdir(parents=True, exist_ok=True)
+    PACKAGES.mkdir(parents=True, exist_ok=True)
     stripped, zipped = package.with_suffix(".stripped"), package.with_suffix(".zipped")
     subprocess.run(["strip", "-o", stripped, executable], check=True)
-    with zipfile.ZipFile(zipped, "w") as archive:
-        entry = zipfile.ZipInfo("bootstrap")  # of 1980, so that the same executable makes the same package
-        entry.external_attr = 0o755 << 16
-        archive.writestr(entry, stripped.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=1)
+    zip_bootstrap(stripped.read_bytes(), zipped, level=1)
     stripped.unlink()
     os.utime(zipped, ns=(built, built))
     zipped.replace(package)
@@ -260,8 +257,10 @@ class System:
     def deploy(self, home: Path, emulator: Emulator, parameters: dict[str, str]) -> None:
         first = not self.deployed.is_file()
         say("Deploying …")
+        lay_out(LOCAL)
         overrides = [f"{name}={value}" for name, value in parameters.items()]
-        command = [str(home / "bin" / "sam"), "deploy", "--config-env", "local", "--parameter-overrides", *overrides]
+        command = [str(home / "bin" / "sam"), "deploy", "--template-file", str(LOCAL / "template.yaml"), "--config-env", "local"]
+        command += ["--parameter-overrides", *overrides]
         environment = self.environment(emulator) | {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(self.scratch)}
         with open(self.deploy_log, "w") as log:
             ended = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)

@@ -25,7 +25,7 @@ from ..stack import outputs
 from .client import call, send
 from .functions import deployed
 from .installer import ROOT
-from .system import LAMBDA_DIR
+from .system import PACKAGES
 
 LINKS = 12
 # What `make units` writes.
@@ -65,7 +65,7 @@ def seeded() -> tuple[dict[str, str], list[dict[str, Any]]]:
 
 def up() -> None:
     """As after an edit of a function that answers through an alias: with another package of it."""
-    package = LAMBDA_DIR / "shorten"
+    package = PACKAGES / "shorten.zip"
     built, packed = package.stat().st_mtime_ns, package.read_bytes()
     with zipfile.ZipFile(package, "a") as archive:
         archive.comment = b"edited"
