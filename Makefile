@@ -109,7 +109,7 @@ deny: ## check licences, versions, sources and known vulnerabilities of all crat
 
 # Libraries without unit tests, which need no test executable, nor to be checked as one.
 UNTESTED = $(shell awk '/^\[/ { library = $$0 == "[lib]" } library && $$0 == "test = false" { print FILENAME }' \
-	$(wildcard functions/*/Cargo.toml shared/*/Cargo.toml infra/*/Cargo.toml tests/*/Cargo.toml))
+	$(wildcard functions/*/Cargo.toml shared/*/Cargo.toml tests/*/Cargo.toml))
 
 LINTED := --workspace --lib --bins --tests --examples
 
@@ -119,9 +119,9 @@ lint: ## clippy, warnings are errors
 		{ echo 'These tests are never run: take `test = false` from the Cargo.toml of their library.' >&2; exit 1; }
 	cargo $(if $(RUSTC_WORKSPACE_WRAPPER),build $(LINTED),clippy $(LINTED) -- -D warnings)
 
-# With the tests beside it, what is deployed or run by operators has dependencies with features that it lacks alone.
-bins: ## check that what is deployed or run by operators compiles without the tests
-	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS) linklet-people linklet-reconcile)
+# With the tests beside it, what is deployed has dependencies with features that it lacks alone.
+bins: ## check that what is deployed compiles without the tests
+	cargo check --quiet --bins $(addprefix --package ,$(FUNCTIONS))
 
 # `--lib` would build them, whatever Cargo.toml says. What isn't excluded needs the functions that are, so all dependencies keep their features.
 unit: ## unit tests
@@ -174,7 +174,7 @@ calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.
 tools: ## check what the local system's tools do to a template, a connection or a list of containers, and what operators' do
 	@$(LINKLET) install sam
 	$(SAM_PYTHON) -m unittest discover --start-directory infra/local --top-level-directory .
-	$(SAM_PYTHON) -m unittest infra.test_against infra.test_simulate infra.test_people infra.test_services infra.test_limits infra.test_release
+	$(SAM_PYTHON) -m unittest $(patsubst infra/%.py,infra.%,$(wildcard infra/test_*.py))
 
 e2e: ## end-to-end tests on a system of their own, with those in a browser (API_URL=… for another)
 	@$(LINKLET) e2e
@@ -271,24 +271,24 @@ redrive: ## process QUEUE's dead-letter queue again
 reconcile: ## recount CODE from its raw clicks and report the difference
 	$(if $(CODE),,$(error Say which link: make reconcile CODE=abc1234))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.reconcile $(call quoted,$(CODE)) $(if $(filter yes,$(REPAIR)),--repair)
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate reconcile $(call quoted,$(CODE)) $(if $(filter yes,$(REPAIR)),--repair)
 
 # EMAIL is taken from the command line only, since it is in many a shell's environment. See infra/runbooks/people.md.
 invite: ## let EMAIL register, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whom: make invite EMAIL=ada@example.com))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people invite "$$EMAIL"
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate invite "$$EMAIL"
 
 # With RECLAIM=yes you vouch that the address is theirs, and what others may have made in the account is paused.
 reset: ## let EMAIL set a new password, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make reset EMAIL=ada@example.com))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people $(if $(filter yes,$(RECLAIM)),reclaim,reset) "$$EMAIL"
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate reset "$$EMAIL" $(if $(filter yes,$(RECLAIM)),--reclaim)
 
 close-account: ## close the account of EMAIL, and end what it has
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make close-account EMAIL=ada@example.com))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.people close "$$EMAIL"
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate close-account "$$EMAIL"
 
 # Always builds: what lies in target/lambda may be a debug build, or for another processor.
 package: ## build all functions for release, for arm64

@@ -36,8 +36,7 @@ def environment() -> dict[str, str]:
     """As from a terminal, not from the make that runs this, with the tests' system instead of that of `make up`."""
     ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "API_URL"}
     inherited = {name: value for name, value in os.environ.items() if name not in ours}
-    built = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
-    return inherited | {"LINKLET_SYSTEM": "e2e", "LINKLET_BUILT": str(built), "PYTHON": os.environ["LINKLET_PYTHON"]}
+    return inherited | {"LINKLET_SYSTEM": "e2e", "PYTHON": os.environ["LINKLET_PYTHON"]}
 
 
 def make(*arguments: str) -> str:

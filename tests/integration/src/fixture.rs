@@ -14,6 +14,7 @@ use linklet_domain::{
     EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link,
     PlannedTick, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
     SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
+    lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
@@ -36,6 +37,7 @@ use linklet_lambda::watching::TargetRoom;
 use linklet_leave::Leave;
 use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
+use linklet_operate::{Operate, People, Reconciler};
 use linklet_overview::Overviews;
 use linklet_qr::QrCodes;
 use linklet_redirect::{HotLinks, Redirect};
@@ -341,6 +343,21 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> JobRunner {
         dead_letters: dead_letters(queues).shared_by("jobs"),
         step: Duration::from_secs(20),
         clock: Box::new(Timestamp::now),
+    }
+}
+
+pub fn operate(db: &TestDynamoDb, queues: &FakeQueues) -> Operate {
+    Operate {
+        people: People { users: db.users(), tokens: db.one_time_tokens() },
+        links: db.links(),
+        reconciler: Reconciler {
+            stats: db.stats(),
+            clicks: db.clicks(),
+            classifier: Classifier::load().unwrap(),
+            queue: Publisher::new(queues.client(), queues.url("analytics")),
+            raw_days: lifetimes::in_days(lifetimes::RAW_CLICKS),
+        },
+        base: "https://go.example.com".to_owned(),
     }
 }
 

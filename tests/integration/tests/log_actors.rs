@@ -1,13 +1,13 @@
-//! Who is logged to have done something: an account or an API key, and never an address.
+//! Who is logged to have done something: an account, an API key or an operator, and never an address.
 
 use linklet_auth::Auth;
 use linklet_domain::{ApiKeySecret, IpHash, Role};
 use linklet_test_support::{
-    ApiKeyBuilder, CapturedLogs, RequestBuilder, TestDynamoDb, issuer, token_without_workspace, tokens,
+    ApiKeyBuilder, CapturedLogs, FakeQueues, RequestBuilder, TestDynamoDb, issuer, token_without_workspace, tokens,
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{limits, salt, send, with_person};
+use crate::fixture::{limits, operate, salt, send, with_person};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -109,4 +109,29 @@ async fn a_refused_one_time_token_logs_the_hashed_address_but_not_itself() {
     let line = logs.only("a one-time token was refused");
     assert_eq!(line["address_hash"], IpHash::of("198.51.100.77", &salt()).as_str());
     assert!(!format!("{:?}", logs.lines()).contains(&token));
+}
+
+#[tokio::test]
+async fn what_an_operator_does_for_people_names_the_operator_and_neither_address_nor_token() {
+    const OPERATOR: &str = "arn:aws:sts::123456789012:assumed-role/operator/grace";
+    let (db, ada) = with_person("ada").await;
+    let operate = operate(&db, &FakeQueues::start());
+
+    for (command, message, user) in [
+        (json!({"invite": {"email": "bob@example.com"}}), "a token to register was made", Value::Null),
+        (
+            json!({"reset": {"email": ada.email, "reclaim": false}}),
+            "a token for a new password was made",
+            json!(ada.id),
+        ),
+        (json!({"close-account": {"email": ada.email}}), "an account was closed", json!(ada.id)),
+    ] {
+        let logs = CapturedLogs::start();
+        operate.answer(json!({"operator": OPERATOR, "command": command})).await.unwrap();
+
+        let line = logs.only(message);
+        assert_eq!((&line["operator"], &line["user_id"]), (&json!(OPERATOR), &user), "{line}");
+        let all = format!("{:?}", logs.lines());
+        assert!(!["@example.com", "inv_", "rst_"].into_iter().any(|secret| all.contains(secret)), "{all}");
+    }
 }

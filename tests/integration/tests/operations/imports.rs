@@ -13,8 +13,7 @@ fn root() -> PathBuf {
 
 /// The source folders of all crates of the product.
 fn crates() -> impl Iterator<Item = PathBuf> {
-    let folders =
-        ["shared", "functions", "infra"].into_iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let folders = ["shared", "functions"].into_iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     folders.map(|entry| entry.unwrap().path().join("src")).filter(|source| source.is_dir())
 }
 

@@ -9,19 +9,19 @@ use serde_json::json;
 /// What may be done with which items, and by whom: table or index, what the partition keys begin with (`*` where all may be touched),
 /// actions, functions. Who changes a role changes this, so that a wider one is seen.
 const RIGHTS: &str = "
-    AuditTable                        *              PutItem: auth jobs leave notify watch
+    AuditTable                        *              PutItem: auth jobs leave notify operate watch
     AuditTable                        *              PutItem Query: account
     AuditTable                        USER#          Query: leave
     ClicksTable                       *              BatchWriteItem PutItem Query: analytics
     ClicksTable                       *              BatchWriteItem Query: jobs
     ClicksTable                       *              PutItem: redirect unlock
-    ClicksTable                       *              Query: stats
+    ClicksTable                       *              Query: operate stats
     JobsTable                         FORGET#        DeleteItem GetItem PutItem UpdateItem: jobs
     JobsTable                         FORGET#        DeleteItem: clock
     JobsTable                         FORGET#        PutItem: leave
     JobsTable                         HANDOVER#      BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem: jobs
     JobsTable                         HANDOVER#      DeleteItem: clock
-    JobsTable                         HANDOVER#      PutItem: account leave
+    JobsTable                         HANDOVER#      PutItem: account leave operate
     JobsTable                         PURGE#         DeleteItem GetItem PutItem UpdateItem: jobs
     JobsTable                         PURGE#         DeleteItem: clock
     JobsTable                         PURGE#         PutItem: analytics
@@ -42,7 +42,7 @@ const RIGHTS: &str = "
     LinksTable                        EXTERNAL#      DeleteItem GetItem PutItem: update
     LinksTable                        EXTERNAL#      GetItem: jobs-api
     LinksTable                        EXTERNAL#      GetItem PutItem: shorten
-    LinksTable                        FOLD#          GetItem: redirect stats unlock
+    LinksTable                        FOLD#          GetItem: operate redirect stats unlock
     LinksTable                        FOLD#          GetItem PutItem: shorten
     LinksTable                        HISTORY#       BatchWriteItem Query: analytics
     LinksTable                        HISTORY#       PutItem: delete jobs update
@@ -51,7 +51,7 @@ const RIGHTS: &str = "
     LinksTable                        LINK#          BatchGetItem: overview
     LinksTable                        LINK#          BatchGetItem GetItem: list
     LinksTable                        LINK#          DeleteItem GetItem PutItem: shorten
-    LinksTable                        LINK#          GetItem: jobs-api redirect stats unlock
+    LinksTable                        LINK#          GetItem: jobs-api operate redirect stats unlock
     LinksTable                        LINK#          GetItem PutItem UpdateItem: delete jobs relay
     LinksTable                        LINK#          GetItem UpdateItem: update
     LinksTable                        LOCK#          DeleteItem: delete jobs relay
@@ -74,6 +74,7 @@ const RIGHTS: &str = "
     NotificationsTable                *              UpdateItem: notify
     StatsTable                        *              BatchGetItem: update
     StatsTable                        *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem: analytics
+    StatsTable                        *              BatchGetItem GetItem PutItem Query UpdateItem: operate
     StatsTable                        *              BatchGetItem Query: list stats
     StatsTable                        OVERVIEW#      BatchWriteItem Query: jobs
     StatsTable                        OVERVIEW#      GetItem PutItem UpdateItem: overview
@@ -92,35 +93,39 @@ const RIGHTS: &str = "
     UsersTable                        ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem: auth
     UsersTable                        ACCESS#        BatchGetItem UpdateItem: notify
+    UsersTable                        ACCESS#        DeleteItem GetItem PutItem Query UpdateItem: operate
     UsersTable                        EMAIL#         DeleteItem: leave
     UsersTable                        EMAIL#         DeleteItem GetItem PutItem: auth
     UsersTable                        EMAIL#         GetItem: notify
+    UsersTable                        EMAIL#         GetItem UpdateItem: operate
     UsersTable                        INVITATION#    DeleteItem GetItem: auth
     UsersTable                        INVITATION#    GetItem PutItem: account
-    UsersTable                        INVITATION#    PutItem: notify
+    UsersTable                        INVITATION#    PutItem: notify operate
     UsersTable                        INVITATIONS#   BatchWriteItem DeleteItem Query: jobs
     UsersTable                        INVITATIONS#   ConditionCheckItem GetItem UpdateItem: notify
     UsersTable                        INVITATIONS#   DeleteItem GetItem: auth
     UsersTable                        INVITATIONS#   DeleteItem GetItem PutItem Query: account
-    UsersTable                        INVITATIONS#   DeleteItem Query: leave
+    UsersTable                        INVITATIONS#   DeleteItem Query: leave operate
     UsersTable                        KEEP#          DeleteItem GetItem: auth
     UsersTable                        KEEP#          PutItem: notify
-    UsersTable                        KEY#           BatchGetItem DeleteItem: leave
+    UsersTable                        KEY#           BatchGetItem DeleteItem: leave operate
     UsersTable                        KEY#           BatchGetItem DeleteItem PutItem UpdateItem: account
     UsersTable                        KEY#           BatchWriteItem DeleteItem UpdateItem: jobs
     UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview shorten stats update watch
     UsersTable                        RESET#         DeleteItem GetItem: auth
-    UsersTable                        RESET#         PutItem: notify
+    UsersTable                        RESET#         PutItem: notify operate
     UsersTable                        SLUG#          DeleteItem: jobs
     UsersTable                        SLUG#          DeleteItem PutItem: account
     UsersTable                        SLUG#          GetItem PutItem: auth
     UsersTable                        USER#          BatchGetItem DeleteItem GetItem: leave
     UsersTable                        USER#          BatchGetItem GetItem PutItem UpdateItem: auth
     UsersTable                        USER#          GetItem: account
+    UsersTable                        USER#          UpdateItem: operate
     UsersTable                        VERIFICATION#  DeleteItem GetItem: auth
     UsersTable                        VERIFICATION#  PutItem: notify
     UsersTable                        WS#            BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: jobs
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
+    UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: operate
     UsersTable                        WS#            ConditionCheckItem PutItem UpdateItem: auth
     UsersTable                        WS#            GetItem: shorten update watch watch-links
     WatchTable                        *              BatchGetItem DeleteItem GetItem PutItem Query UpdateItem: watch

@@ -12,6 +12,7 @@ mod handover;
 mod invitation_mail;
 mod jobs;
 mod notify;
+mod operate;
 mod parked_clicks;
 mod purge;
 mod reclaim;

@@ -2,19 +2,16 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use linklet_domain::{
-    ClickId, Dimension, Event, LinkIdentity, LinkStats, Record, Spread, Timestamp, Totals, lifetimes,
-};
+use linklet_domain::{ClickId, Dimension, Event, LinkIdentity, LinkStats, Record, Spread, Timestamp, Totals};
 use linklet_dynamodb::{DayOutcome, DayWork, Life, StatsTable, stream::change_of};
-use linklet_lambda::publisher::Publisher;
-use linklet_reconcile::{Reconciler, Report};
+use linklet_operate::{OperateError, Reconciler, Report};
 use linklet_test_support::{
-    FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb, click_event, event_batch, queue_batch, some_workspace,
+    FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb, click_event, event_batch, in_role_of, queue_batch,
+    some_workspace,
 };
-use linklet_user_agents::Classifier;
 use serde_json::{Value, json};
 
-use crate::fixture::{analytics, classified, correlation, redeliver, visitor};
+use crate::fixture::{analytics, classified, correlation, operate, redeliver, visitor};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -68,22 +65,18 @@ impl Fixture {
         redeliver(&analytics(&self.db, &self.queues), queue_batch(&sent)).await;
     }
 
-    fn reconciler(&self) -> Reconciler {
-        Reconciler {
-            stats: self.db.stats(),
-            clicks: self.db.clicks(),
-            classifier: Classifier::load().unwrap(),
-            queue: Publisher::new(self.queues.client(), self.queues.url("analytics")),
-            raw_days: lifetimes::in_days(lifetimes::RAW_CLICKS),
-        }
-    }
-
     async fn report(&self) -> Report {
-        self.reconciler().report(&self.link, Timestamp::now()).await.unwrap()
+        let reconciler = operate(&self.db, &self.queues).reconciler;
+        in_role_of::<Reconciler, _>(reconciler.report(&self.link, Timestamp::now())).await.unwrap()
     }
 
     async fn repair(&self) -> Report {
-        self.reconciler().repair(&self.link, Timestamp::now()).await.unwrap()
+        self.try_repair().await.unwrap()
+    }
+
+    async fn try_repair(&self) -> Result<Report, OperateError> {
+        let reconciler = operate(&self.db, &self.queues).reconciler;
+        in_role_of::<Reconciler, _>(reconciler.repair(&self.link, Timestamp::now())).await
     }
 
     async fn life(&self) -> Life {
@@ -406,8 +399,10 @@ async fn a_queue_that_is_down_is_said_and_repeating_helps() {
     let fixture = Fixture::counted(3, 1).await;
     fixture.store(4, 1).await;
     fixture.queues.fail(Outage::Everything);
-    let failed = fixture.reconciler().repair(&fixture.link, Timestamp::now()).await;
-    assert_eq!(failed.unwrap_err().to_string(), "4 clicks could not be sent to the queue; do it again");
+    assert_eq!(
+        fixture.try_repair().await.unwrap_err().to_string(),
+        "4 clicks could not be sent to the queue; do it again"
+    );
 
     let working = Fixture { queues: FakeQueues::start(), ..fixture };
     working.repair().await;

@@ -6,10 +6,11 @@ use std::{fs, path::Path};
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Reach, Timestamp};
 use linklet_lambda::{batch::Consumer, schedule::Job};
-use linklet_test_support::{FakeNotifiers, FakeQueues, TestDynamoDb, link_id};
+use linklet_operate::Answer;
+use linklet_test_support::{FakeNotifiers, FakeQueues, LinkBuilder, TestDynamoDb, link_id};
 use serde::de::DeserializeOwned;
 
-use crate::fixture::{analytics, checker, clock, jobs, notify, relay, watch_links};
+use crate::fixture::{analytics, checker, clock, jobs, notify, operate, relay, watch_links};
 use crate::streams::{is_let_through, retry_from};
 
 fn sample<T: DeserializeOwned>(function: &str, name: &str) -> T {
@@ -37,6 +38,18 @@ async fn the_messages_are_understood() {
     let stats = db.stats().since(&link_id("launch"), Timestamp::EPOCH.day()).await.unwrap();
     let stored = db.clicks().latest(&link_id("launch"), 2).await.unwrap();
     assert_eq!((stats.whole_life().clicks, stored.len()), (1, 1));
+}
+
+#[tokio::test]
+async fn the_commands_are_carried_out() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    db.register("ada").await;
+    db.store(&LinkBuilder::new("launch").build()).await;
+
+    for name in ["invite", "reset", "close-account", "reconcile"] {
+        let answer = operate(&db, &queues).answer(sample("operate", name)).await.unwrap();
+        assert!(!matches!(answer, Answer::Refused { .. }), "{name}: {answer:?}");
+    }
 }
 
 #[tokio::test]

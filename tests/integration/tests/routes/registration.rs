@@ -2,7 +2,8 @@
 
 use linklet_domain::WorkId;
 use linklet_dynamodb::{Consistency, ResetOutcome, Session, SessionStatus};
-use linklet_people::{People, PeopleError};
+use linklet_operate::{Closed, Issued, OperateError, People};
+use linklet_test_support::in_role_of;
 
 use crate::{fixture::network_of, prelude::*};
 
@@ -31,8 +32,8 @@ impl Entrance {
         self.auth.post_openly("/api/auth/register", &body).await
     }
 
-    fn people(&self) -> People {
-        People { users: self.db.users(), tokens: self.db.one_time_tokens() }
+    fn people(&self) -> Operator {
+        Operator(People { users: self.db.users(), tokens: self.db.one_time_tokens() })
     }
 
     /// The token of an invitation into a new person's workspace, which is shown or mailed.
@@ -44,6 +45,23 @@ impl Entrance {
         self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
         assert!(self.db.invitations().add_mailed_token(&invitation, &mailed.hash()).await.unwrap());
         (admin, if delivery == TokenDelivery::Mailed { mailed } else { shown })
+    }
+}
+
+/// What an operator does for people, with no more rights than the function has.
+struct Operator(People);
+
+impl Operator {
+    async fn invite(&self, email: &EmailAddress, now: Timestamp) -> Result<Issued, OperateError> {
+        in_role_of::<People, _>(self.0.invite(email, now)).await
+    }
+
+    async fn reset(&self, email: &EmailAddress, reclaims: bool, now: Timestamp) -> Result<Issued, OperateError> {
+        in_role_of::<People, _>(self.0.reset(email, reclaims, now)).await
+    }
+
+    async fn close(&self, email: &EmailAddress) -> Result<Closed, OperateError> {
+        in_role_of::<People, _>(self.0.close(email)).await
     }
 }
 
@@ -134,7 +152,7 @@ async fn an_operator_lets_the_first_one_in_once() {
     assert_eq!((other.status, first.status, second.status), (404, 201, 404));
     let workspaces = entrance.db.users().workspaces_of(&user(&first)).await.unwrap();
     assert_eq!(workspaces.iter().map(|(membership, _)| membership.role).collect::<Vec<_>>(), [Role::Admin]);
-    assert!(matches!(people.invite(&ada, now).await, Err(PeopleError::Registered)));
+    assert!(matches!(people.invite(&ada, now).await, Err(OperateError::Registered)));
 }
 
 #[tokio::test]
@@ -144,7 +162,6 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     let ada = entrance.db.register("ada").await;
 
     let issued = people.reset(&ada.email, false, now).await.unwrap();
-    assert_eq!(issued.record().user_id.as_ref(), Some(&ada.id));
 
     let users = entrance.db.users();
     let reset = users.reset(&issued.token.hash(), now).await.unwrap().unwrap();
@@ -152,7 +169,7 @@ async fn an_operator_lets_somebody_set_a_new_password_who_has_an_account() {
     assert_eq!(users.reset(&issued.token.hash(), now.plus(lifetimes::PASSWORD_RESETS)).await.unwrap(), None);
     users.reset_password(&reset, "a new hash", &network_of(&ada.email), Timestamp::now, &operator()).await.unwrap();
     assert_eq!(users.verified_at(&ada.id).await.unwrap(), None, "the operator has seen the token");
-    assert!(matches!(people.reset(&email("bob@example.com"), false, now).await, Err(PeopleError::NotRegistered)));
+    assert!(matches!(people.reset(&email("bob@example.com"), false, now).await, Err(OperateError::NotRegistered)));
 }
 
 #[tokio::test]
@@ -212,7 +229,7 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         let reset = people.reset(&person.email, false, now).await.unwrap();
         let verification = entrance.db.mailed_token(TokenPurpose::Verification, &ada, person.email.as_str(), now).await;
 
-        // The operator's clock may be behind.
+        // Other clocks may be ahead.
         let begun_later = SessionId::beginning_at(now.plus(Duration::from_secs(60)));
         let begun_later = Session { id: begun_later, user: ada, workspace: None };
 
@@ -232,13 +249,12 @@ async fn a_closed_account_opens_nothing_and_its_address_is_nobodys() {
         assert_eq!(refused.each_ref().map(|answer| answer.status), [401, 401, 404, 404, 401], "{policy}");
         let again = entrance.register("ada@example.com", None).await.status;
         assert_eq!(again, if policy == "invited" { 403 } else { 409 }, "{policy}");
-        assert!(matches!(people.invite(&person.email, now).await, Err(PeopleError::Registered)), "{policy}");
-        assert!(matches!(people.reset(&person.email, false, now).await, Err(PeopleError::NotRegistered)), "{policy}");
+        assert!(matches!(people.invite(&person.email, now).await, Err(OperateError::Registered)), "{policy}");
+        assert!(matches!(people.reset(&person.email, false, now).await, Err(OperateError::NotRegistered)), "{policy}");
         let mailed = entrance.db.one_time_tokens().account_of(&person.email).await.unwrap();
         assert_eq!(mailed, None, "{policy}: no further token is mailed");
         assert_eq!(closed.last_admin_of.len(), 1, "{policy}: the only member of a workspace stays one");
         assert!(closed.help().contains(closed.last_admin_of[0].slug.as_str()), "{}", closed.help());
-        assert_eq!(closed.record().user_id, Some(ada));
     }
 }
 
@@ -259,5 +275,5 @@ async fn closing_an_account_ends_its_memberships_and_can_be_repeated() {
     assert_eq!((members, invitation().await), (vec![ada.id], 0));
     let handover = entrance.db.handover(&ada.workspace, &bob.id).await.unwrap();
     assert_eq!(handover.heir, ada.id);
-    assert!(matches!(people.close(&email("nobody@example.com")).await, Err(PeopleError::NotRegistered)));
+    assert!(matches!(people.close(&email("nobody@example.com")).await, Err(OperateError::NotRegistered)));
 }

@@ -1,18 +1,15 @@
 //! What an operator does for people: invites the first ones, lets them set a new password where no mail is configured, and closes
-//! their accounts.
-//!
-//! Whoever may write to UsersTable may do this. So no route is needed that makes somebody an operator.
+//! their accounts. What was done is logged, with neither an address nor a token.
 
 use std::time::Duration;
 
 use linklet_domain::{
     AuditContext, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
 };
-use linklet_dynamodb::{
-    MemberOutcome, NewToken, OneTimeTokens, Removal, RepositoryError, Result, TokenDelivery, UsersTable,
-};
+use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, Result, TokenDelivery, UsersTable};
 use linklet_lambda::app;
-use serde::Serialize;
+
+use super::OperateError;
 
 /// The accounts of a stack.
 pub struct People {
@@ -20,23 +17,6 @@ pub struct People {
     pub users: UsersTable,
     /// The repository of tokens for new passwords.
     pub tokens: OneTimeTokens,
-}
-
-/// Why nothing was done for somebody.
-#[derive(Debug, thiserror::Error)]
-pub enum PeopleError {
-    /// The table can't be read or written.
-    #[error("the table of accounts can't be used")]
-    Table(#[from] RepositoryError),
-    /// There is no randomness.
-    #[error("no token can be generated")]
-    Randomness(#[from] getrandom::Error),
-    /// Somebody has registered with the address.
-    #[error("somebody has registered with this address already")]
-    Registered,
-    /// Nobody has registered with the address.
-    #[error("nobody has registered with this address")]
-    NotRegistered,
 }
 
 /// A token for somebody, and what it is for.
@@ -52,7 +32,7 @@ pub struct Issued {
 #[derive(Debug)]
 enum Right {
     Register,
-    SetPassword { user: UserId, unproved: Option<Unproved> },
+    SetPassword { unproved: Option<Unproved> },
 }
 
 /// What an account has whose address nobody has shown to be theirs, so that somebody else may have made it.
@@ -81,27 +61,18 @@ impl Unproved {
     }
 }
 
-/// What an operator has done, as the log has it. It has neither an address nor a token.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Record {
-    /// A constant sentence.
-    pub message: &'static str,
-    /// Whose account it is about, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub user_id: Option<UserId>,
-}
-
 impl People {
     /// Makes a token with which this address can register, and get a workspace of its own, whoever else may.
     ///
     /// # Errors
     /// When the address has an account, or the table can't be used.
-    pub async fn invite(&self, email: &EmailAddress, now: Timestamp) -> Result<Issued, PeopleError> {
+    pub async fn invite(&self, email: &EmailAddress, now: Timestamp) -> Result<Issued, OperateError> {
         if self.users.is_taken(email).await? {
-            return Err(PeopleError::Registered);
+            return Err(OperateError::Registered);
         }
         let token = OneTimeToken::generate(TokenPurpose::Invitation)?;
         self.users.invite_to_register(email, &token.hash(), now).await?;
+        tracing::info!("a token to register was made");
         Ok(Issued { token, email: email.clone(), right: Right::Register })
     }
 
@@ -110,15 +81,16 @@ impl People {
     ///
     /// # Errors
     /// When the address has no account, or the table can't be used.
-    pub async fn reset(&self, email: &EmailAddress, reclaims: bool, now: Timestamp) -> Result<Issued, PeopleError> {
-        let user = self.tokens.account_of(email).await?.ok_or(PeopleError::NotRegistered)?;
+    pub async fn reset(&self, email: &EmailAddress, reclaims: bool, now: Timestamp) -> Result<Issued, OperateError> {
+        let user = self.tokens.account_of(email).await?.ok_or(OperateError::NotRegistered)?;
         let is_proved = self.users.verified_at(&user).await?.is_some();
         let unproved = if is_proved { None } else { self.unproved(&user, reclaims, now).await? };
         let token = OneTimeToken::generate(TokenPurpose::Reset)?;
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
         let delivery = if reclaims { TokenDelivery::Mailed } else { TokenDelivery::Shown };
         self.users.show_reset(&new, delivery, &AuditContext::command(now)).await?;
-        Ok(Issued { token, email: email.clone(), right: Right::SetPassword { user, unproved } })
+        tracing::info!(user_id = %user, "a token for a new password was made");
+        Ok(Issued { token, email: email.clone(), right: Right::SetPassword { unproved } })
     }
 
     async fn unproved(&self, user: &UserId, is_reclaimed: bool, now: Timestamp) -> Result<Option<Unproved>> {
@@ -133,7 +105,7 @@ impl People {
     }
 }
 
-/// By how much an operator's clock may be behind: what an account has made by then goes with it.
+/// By how much other clocks may be ahead: what an account has made by then goes with it.
 const CLOCK_DIFFERENCE: Duration = Duration::from_secs(300);
 
 impl People {
@@ -143,10 +115,10 @@ impl People {
     ///
     /// # Errors
     /// When the address has no account, or the table can't be used.
-    pub async fn close(&self, email: &EmailAddress) -> Result<Closed, PeopleError> {
+    pub async fn close(&self, email: &EmailAddress) -> Result<Closed, OperateError> {
         let at = Timestamp::now().plus(CLOCK_DIFFERENCE);
         let origin = AuditContext::command(Timestamp::now());
-        let user = self.users.close_account(email, at, &origin).await?.ok_or(PeopleError::NotRegistered)?;
+        let user = self.users.close_account(email, at, &origin).await?.ok_or(OperateError::NotRegistered)?;
         let mut last_admin_of = Vec::new();
         for (_, workspace) in self.users.workspaces_of(&user).await? {
             self.users.revoke_keys(&workspace.id, &user, at, None, &origin).await?;
@@ -157,14 +129,14 @@ impl People {
                 last_admin_of.push(workspace);
             }
         }
-        Ok(Closed { user, email: email.clone(), last_admin_of })
+        tracing::info!(user_id = %user, "an account was closed");
+        Ok(Closed { email: email.clone(), last_admin_of })
     }
 }
 
 /// An account that is closed.
 #[derive(Debug)]
 pub struct Closed {
-    user: UserId,
     email: EmailAddress,
     /// The workspaces of which the person is the last admin still.
     pub last_admin_of: Vec<Workspace>,
@@ -185,11 +157,6 @@ impl Closed {
         }
         help
     }
-
-    /// What was done.
-    pub fn record(&self) -> Record {
-        Record { message: "an account was closed", user_id: Some(self.user) }
-    }
 }
 
 impl Issued {
@@ -207,23 +174,13 @@ impl Issued {
             ),
         };
         let unproved = match right {
-            Right::SetPassword { unproved: Some(unproved), .. } => format!("\n\n{}", unproved.help()),
+            Right::SetPassword { unproved: Some(unproved) } => format!("\n\n{}", unproved.help()),
             _ => String::new(),
         };
         format!(
             "{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}{unproved}",
             token.reveal()
         )
-    }
-
-    /// What was done.
-    pub fn record(&self) -> Record {
-        match &self.right {
-            Right::Register => Record { message: "a token to register was made", user_id: None },
-            Right::SetPassword { user, .. } => {
-                Record { message: "a token for a new password was made", user_id: Some(*user) }
-            }
-        }
     }
 }
 
@@ -238,7 +195,6 @@ mod tests {
 
     #[test]
     fn the_operator_passes_on_a_page_and_no_password() {
-        let user = UserId::generate();
         for (issued, begin, means) in [
             (
                 issued(TokenPurpose::Invitation, Right::Register),
@@ -246,7 +202,7 @@ mod tests {
                 "o'brien@example.com registers, once and within 7 days.",
             ),
             (
-                issued(TokenPurpose::Reset, Right::SetPassword { user, unproved: None }),
+                issued(TokenPurpose::Reset, Right::SetPassword { unproved: None }),
                 "https://go.example.com/app#/reset?token={token}\n",
                 "o'brien@example.com sets a new password, once and within 30 minutes.",
             ),
@@ -257,17 +213,5 @@ mod tests {
             assert!(help.contains(means) && help.ends_with(&format!("\n\n{token}")), "{help}");
             assert!(!help.contains("curl") && !help.contains(r#""password""#), "{help}");
         }
-    }
-
-    #[test]
-    fn a_record_names_the_account_and_neither_address_nor_token() {
-        let user = UserId::generate();
-        let json = |issued: &Issued| serde_json::to_value(issued.record()).unwrap();
-
-        let invited = json(&issued(TokenPurpose::Invitation, Right::Register));
-        let reset = json(&issued(TokenPurpose::Reset, Right::SetPassword { user, unproved: None }));
-
-        assert_eq!(invited, serde_json::json!({"message": "a token to register was made"}));
-        assert_eq!(reset, serde_json::json!({"message": "a token for a new password was made", "user_id": user}));
     }
 }

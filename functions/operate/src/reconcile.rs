@@ -4,18 +4,17 @@
 //! numbers differ from those of its counted clicks is replaced, with the totals that follow from it, on the condition that
 //! nobody has counted meanwhile. So repairing a link that is being clicked, or repairing it twice, does no harm.
 
-mod recount;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
 use linklet_domain::{Click, Day, DaySlice, DayStats, Event, LinkId, LinkIdentity, Timestamp, milestones_crossed};
-use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, RepositoryError, StatsTable};
+use linklet_dynamodb::{ClicksTable, CommitOutcome, Correction, Life, Milestone, StatsTable};
 use linklet_lambda::publisher::Publisher;
 use linklet_user_agents::Classifier;
 
-use self::recount::{DayOfClicks, of_day};
+use super::OperateError;
+use super::recount::{DayOfClicks, of_day};
 
 /// How often a link is compared anew since it is being clicked.
 const TRIES: usize = 5;
@@ -32,20 +31,6 @@ pub struct Reconciler {
     pub queue: Publisher,
     /// For how many days raw clicks are kept.
     pub raw_days: u64,
-}
-
-/// Why a link can't be compared or repaired.
-#[derive(Debug, thiserror::Error)]
-pub enum ReconcileError {
-    /// A table can't be read or written.
-    #[error("a table can't be used")]
-    Table(#[from] RepositoryError),
-    /// The link is clicked so much that its numbers change between reading and writing. Nothing is changed.
-    #[error("the link is being counted all the time; try again when it is quieter")]
-    Busy,
-    /// Some clicks could not be sent to the queue.
-    #[error("{0} clicks could not be sent to the queue; do it again")]
-    Unsent(usize),
 }
 
 /// What a comparison has found.
@@ -95,7 +80,7 @@ impl Reconciler {
     ///
     /// # Errors
     /// When a table can't be read.
-    pub async fn report(&self, link: &LinkIdentity, now: Timestamp) -> Result<Report, ReconcileError> {
+    pub async fn report(&self, link: &LinkIdentity, now: Timestamp) -> Result<Report, OperateError> {
         for _ in 0..TRIES {
             let comparison = self.compare(link, now).await?;
             // What was counted between reading the numbers and reading the ids would look like a difference.
@@ -103,7 +88,7 @@ impl Reconciler {
                 return Ok(comparison.report);
             }
         }
-        Err(ReconcileError::Busy)
+        Err(OperateError::Busy)
     }
 
     /// Compares, publishes the uncounted clicks again, and replaces the numbers that are wrong. What it returns is what it
@@ -111,18 +96,18 @@ impl Reconciler {
     ///
     /// # Errors
     /// When a table or the queue can't be used, or the link is too busy; then part of it may be done, and doing it again goes on.
-    pub async fn repair(&self, link: &LinkIdentity, now: Timestamp) -> Result<Report, ReconcileError> {
+    pub async fn repair(&self, link: &LinkIdentity, now: Timestamp) -> Result<Report, OperateError> {
         for _ in 0..TRIES {
             let comparison = self.compare(link, now).await?;
             if self.correct(link, &comparison).await? == CommitOutcome::Committed {
                 let unsent = self.publish(&comparison.report.uncounted).await;
-                return if unsent == 0 { Ok(comparison.report) } else { Err(ReconcileError::Unsent(unsent)) };
+                return if unsent == 0 { Ok(comparison.report) } else { Err(OperateError::Unsent(unsent)) };
             }
         }
-        Err(ReconcileError::Busy)
+        Err(OperateError::Busy)
     }
 
-    async fn life(&self, LinkIdentity { id, workspace, .. }: &LinkIdentity) -> Result<Life, ReconcileError> {
+    async fn life(&self, LinkIdentity { id, workspace, .. }: &LinkIdentity) -> Result<Life, OperateError> {
         Ok(self.stats.life(workspace, id).await?)
     }
 
@@ -133,7 +118,7 @@ impl Reconciler {
         self.queue.send_packed(&events.iter().collect::<Vec<_>>(), day).await.len()
     }
 
-    async fn compare(&self, link: &LinkIdentity, now: Timestamp) -> Result<Comparison, ReconcileError> {
+    async fn compare(&self, link: &LinkIdentity, now: Timestamp) -> Result<Comparison, OperateError> {
         // First the numbers: whatever is counted from now on changes them, and no correction commits.
         let before = self.life(link).await?;
         let from = self.first_day(&link.id, &before, now).await?;
@@ -174,7 +159,7 @@ impl Reconciler {
     }
 
     /// The first day with clicks, raw or counted, whose raw clicks are certainly all there.
-    async fn first_day(&self, link: &LinkId, counted: &Life, now: Timestamp) -> Result<Day, ReconcileError> {
+    async fn first_day(&self, link: &LinkId, counted: &Life, now: Timestamp) -> Result<Day, OperateError> {
         let raw = self.clicks.first(link).await?.map(|click| click.clicked_at().day());
         let counted = counted.slices.keys().next().map(|slice| slice.day);
         let complete = self.raw_days.saturating_sub(Self::INCOMPLETE_DAYS);
@@ -189,7 +174,7 @@ impl Reconciler {
         day: Day,
         clicks: Vec<Click>,
         now: Timestamp,
-    ) -> Result<DayOfClicks, ReconcileError> {
+    ) -> Result<DayOfClicks, OperateError> {
         // Without its id nothing tells whether an old click was counted. But no message lives so long that it could still be.
         let ids_since = now.minus(StatsTable::IDS_KEPT_FOR).plus(Self::MARGIN).day();
         if day <= ids_since {
@@ -201,7 +186,7 @@ impl Reconciler {
     }
 
     /// Writes the corrected days, some at a time, and the counts that follow from them; then the milestones that are missing.
-    async fn correct(&self, link: &LinkIdentity, comparison: &Comparison) -> Result<CommitOutcome, ReconcileError> {
+    async fn correct(&self, link: &LinkIdentity, comparison: &Comparison) -> Result<CommitOutcome, OperateError> {
         let Comparison { report, before, corrected, .. } = comparison;
         let LinkIdentity { id, workspace, .. } = link;
         let mut written = before.clone();

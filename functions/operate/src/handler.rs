@@ -1,0 +1,147 @@
+//! What operators' commands ask for: inviting somebody, a new password, closing an account, recounting a link.
+//!
+//! Whoever may invoke this function may do all of it. So no route is needed that makes somebody an operator.
+
+mod people;
+mod reconcile;
+mod recount;
+
+use linklet_domain::{EmailAddress, ShortCode, Timestamp};
+use linklet_dynamodb::{LinksTable, RepositoryError};
+use linklet_lambda::telemetry::chain;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tracing::Instrument as _;
+
+pub use self::people::{Closed, Issued, People};
+pub use self::reconcile::{Reconciler, Report};
+
+/// The function.
+pub struct Operate {
+    /// Accounts and invitations.
+    pub people: People,
+    /// The repository of links.
+    pub links: LinksTable,
+    /// Statistics and raw clicks.
+    pub reconciler: Reconciler,
+    /// Where people reach the web application.
+    pub base: String,
+}
+
+/// A command, and who gives it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    /// The operator's identity according to AWS.
+    operator: String,
+    command: Command,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Command {
+    Invite { email: EmailAddress },
+    Reset { email: EmailAddress, reclaim: bool },
+    CloseAccount { email: EmailAddress },
+    Reconcile { code: ShortCode, repair: bool },
+}
+
+/// What the operator gets to read.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// It is done.
+    Done {
+        /// What the operator has to know.
+        text: String,
+    },
+    /// A link was recounted.
+    Recounted {
+        /// What was found, and whether it was repaired.
+        text: String,
+        /// Whether there is a difference that nobody has repaired.
+        needs_repair: bool,
+    },
+    /// Nothing was done, or not all of it.
+    Refused {
+        /// Why, in one sentence.
+        refusal: String,
+    },
+}
+
+/// Why a command could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum OperateError {
+    /// A table can't be read or written.
+    #[error("a table can't be used")]
+    Table(#[from] RepositoryError),
+    /// There is no randomness.
+    #[error("no token can be generated")]
+    Randomness(#[from] getrandom::Error),
+    /// The event has no command.
+    #[error("{0}")]
+    NoCommand(#[from] serde_json::Error),
+    /// Somebody has registered with the address.
+    #[error("somebody has registered with this address already")]
+    Registered,
+    /// Nobody has registered with the address.
+    #[error("nobody has registered with this address")]
+    NotRegistered,
+    /// There is no such link.
+    #[error("no link has this code")]
+    NoLink,
+    /// The link is clicked so much that its numbers change between reading and writing. Nothing is changed.
+    #[error("the link is being counted all the time; try again when it is quieter")]
+    Busy,
+    /// Some clicks could not be sent to the queue.
+    #[error("{0} clicks could not be sent to the queue; do it again")]
+    Unsent(usize),
+}
+
+impl Operate {
+    /// Carries out the command in an event. What the operator can act on is an answer; neither that nor the event is logged.
+    ///
+    /// # Errors
+    /// When a table can't be used, or there is no randomness, which is logged.
+    pub async fn answer(&self, event: Value) -> Result<Answer, OperateError> {
+        let order: Order = match serde_json::from_value(event) {
+            Ok(order) => order,
+            Err(error) => return Ok(refused(&error.into())),
+        };
+        let span = tracing::info_span!("command", operator = order.operator);
+        let carried_out = self.carry_out(order.command, Timestamp::now()).instrument(span.clone()).await;
+        carried_out.or_else(|error| match error {
+            OperateError::Table(_) | OperateError::Randomness(_) => {
+                span.in_scope(|| tracing::error!(error = chain(&error), "a command failed"));
+                Err(error)
+            }
+            refusal => Ok(refused(&refusal)),
+        })
+    }
+
+    async fn carry_out(&self, command: Command, now: Timestamp) -> Result<Answer, OperateError> {
+        let text = match command {
+            Command::Invite { email } => self.people.invite(&email, now).await?.help(&self.base),
+            Command::Reset { email, reclaim } => self.people.reset(&email, reclaim, now).await?.help(&self.base),
+            Command::CloseAccount { email } => self.people.close(&email).await?.help(),
+            Command::Reconcile { code, repair } => return self.reconcile(&code, repair, now).await,
+        };
+        Ok(Answer::Done { text })
+    }
+
+    async fn reconcile(&self, code: &ShortCode, repairs: bool, now: Timestamp) -> Result<Answer, OperateError> {
+        let record = self.links.redirect_target(code).await?.ok_or(OperateError::NoLink)?;
+        let (link, reconciler) = (record.identity(), &self.reconciler);
+        let report = if repairs { reconciler.repair(link, now).await? } else { reconciler.report(link, now).await? };
+        let outcome = match (report.is_clean(), repairs) {
+            (true, _) => "\nEverything is counted.",
+            (false, true) => "\nRepaired; uncounted clicks are on their way to be counted. Look again in a minute.",
+            (false, false) => "",
+        };
+        Ok(Answer::Recounted { text: format!("{report}{outcome}"), needs_repair: !report.is_clean() && !repairs })
+    }
+}
+
+fn refused(error: &OperateError) -> Answer {
+    Answer::Refused { refusal: error.to_string() }
+}

@@ -1,0 +1,83 @@
+"""That a command reaches the function once, and that its answer, a refusal and a failure are told apart."""
+
+import contextlib
+import io
+import json
+import unittest
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+from botocore.config import Config
+from botocore.stub import Stubber
+
+from . import operate
+from .limits import TEMPLATE
+
+ARN = "arn:aws:sts::123456789012:assumed-role/operator/ada"
+ACCESS = {"region_name": "eu-central-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
+
+
+def answered(answer: dict[str, Any], *arguments: str, error: str = "") -> tuple[dict[str, Any], str | int, str]:
+    """The order that is sent, how the command exits and what it prints, if the function answers this."""
+    sts, function = (boto3.client(name, **ACCESS) for name in ("sts", "lambda"))
+    orders: list[str] = []
+
+    def client(name: str, config: Config | None = None) -> Any:
+        assert name == "sts" or config is operate.PATIENT
+        return {"sts": sts, "lambda": function}[name]
+
+    def note(params: dict[str, Any], **_: Any) -> None:
+        orders.append(params["Payload"])
+
+    function.meta.events.register("provide-client-params.lambda.Invoke", note)
+    response = {"Payload": io.BytesIO(json.dumps(answer).encode())} | ({"FunctionError": error} if error else {})
+    with Stubber(sts) as of_sts, Stubber(function) as of_function, contextlib.ExitStack() as patches:
+        of_sts.add_response("get_caller_identity", {"Arn": ARN})
+        of_function.add_response("invoke", response)
+        for patched in (
+            patch.object(operate.boto3, "client", client),
+            patch.object(operate, "outputs", lambda: {"OperateFunctionName": "linklet-OperateFunction-1A2B"}),
+            patch("sys.argv", ["operate", *arguments]),
+        ):
+            patches.enter_context(patched)
+        printed = patches.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        try:
+            operate.main()
+        except SystemExit as end:
+            [order] = orders
+            return json.loads(order), end.code or 0, printed.getvalue()
+    raise AssertionError("it doesn't exit")
+
+
+class Commands(unittest.TestCase):
+    def test_an_order_names_the_command_and_who_gives_it(self) -> None:
+        for arguments, command in [
+            (("invite", "ada@example.com"), {"invite": {"email": "ada@example.com"}}),
+            (("reset", "ada@example.com"), {"reset": {"email": "ada@example.com", "reclaim": False}}),
+            (("reset", "ada@example.com", "--reclaim"), {"reset": {"email": "ada@example.com", "reclaim": True}}),
+            (("close-account", "ada@example.com"), {"close-account": {"email": "ada@example.com"}}),
+            (("reconcile", "launch"), {"reconcile": {"code": "launch", "repair": False}}),
+            (("reconcile", "launch", "--repair"), {"reconcile": {"code": "launch", "repair": True}}),
+        ]:
+            order, code, printed = answered({"text": "It is done."}, *arguments)
+            self.assertEqual(order, {"operator": ARN, "command": command})
+            self.assertEqual((code, printed), (0, "It is done.\n"))
+
+    def test_a_difference_that_nobody_has_repaired_is_an_exit_code(self) -> None:
+        for needs_repair in (True, False):
+            _, code, printed = answered({"text": "Total: 7", "needs_repair": needs_repair}, "reconcile", "launch")
+            self.assertEqual((code, printed), (int(needs_repair), "Total: 7\n"))
+
+    def test_a_refusal_is_one_line_and_a_failure_names_the_function(self) -> None:
+        """Python prints what is no number to standard error, and exits with 1."""
+        _, refusal, printed = answered({"refusal": "no link has this code"}, "reconcile", "launch")
+        self.assertEqual((refusal, printed), ("no link has this code", ""))
+        timeout = {"errorMessage": "Task timed out after 900.00 seconds"}
+        _, failure, printed = answered(timeout, "reconcile", "launch", error="Unhandled")
+        expected = "The function linklet-OperateFunction-1A2B failed: Task timed out after 900.00 seconds"
+        self.assertEqual((failure, printed), (expected, ""))
+
+    def test_a_call_waits_for_as_long_as_the_function_may_run(self) -> None:
+        self.assertGreater(operate.PATIENT.read_timeout, TEMPLATE["Resources"]["OperateFunction"]["Properties"]["Timeout"])
+        self.assertEqual(operate.PATIENT.retries, {"total_max_attempts": 1})
