@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy smoke verify clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -299,13 +299,20 @@ package: ## build all functions for release, for arm64
 release: package ## make dist/linklet-<version>, which is deployed without a toolchain
 	@$(PYTHON) -m infra.release
 
-# DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com.
-# With LIMITS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
-deploy: ## build for release and deploy to AWS, with your profile and region
+# DEPLOY_FLAGS go to sam, e.g. --no-confirm-changeset or --parameter-overrides MailSender=links@example.com. RELEASE is a folder with
+# what was built elsewhere. With CHECKS=ignored, the account isn't asked whether the deployment fits. See docs/deploying.md.
+deploy: ## deploy to AWS, with your profile and region: RELEASE=dist/…, or what this builds
 	@$(LINKLET) install sam
-	@$(if $(filter ignored,$(LIMITS)),,$(SAM_PYTHON) -m infra.limits $(DEPLOY_FLAGS))
-	@$(MAKE) package
-	$(SAM) deploy $(DEPLOY_FLAGS)
+	@$(SAM_PYTHON) -m infra.deploy $(DEPLOY_FLAGS)
+
+smoke: ## take the tour of make demo at URL, with an account that is closed again
+	$(if $(URL),,$(error Say where: make smoke URL=https://go.example.com))
+	@$(LINKLET) install sam
+	@API_URL=$(call quoted,$(URL)) $(SAM_PYTHON) -m infra.local.demo
+
+verify: ## compare the stack with the template and the packages here, and look at alarms and dead-letter queues (RELEASE=dist/… for another template)
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.verify
 
 clean: ## stop it, and remove all that was built or installed
 	@$(LINKLET) down --all

@@ -1,29 +1,27 @@
-"""Whether what is about to be deployed fits the account. `make deploy` runs it with sam's own flags, before it builds.
+"""Whether what is about to be deployed fits the account: `make deploy` asks before it builds.
 
-It asks AWS, with the rights of whoever deploys, how many functions the account may run at once and how many requests API Gateway
-takes. What it isn't allowed to ask, it says, and goes on. It ends with 1 if redirects could be left without executions.
+It asks AWS, with the rights of whoever deploys, how many functions the account may run at once, how many requests API Gateway takes,
+and whether mail can be sent and the domain can be used. What it isn't allowed to ask, it says, and goes on.
 """
 
-import argparse
 import contextlib
-import sys
-import tomllib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import boto3
-import click
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from samcli.cli.types import CfnParameterOverridesType
 from samcli.yamlhelper import yaml_parse
 
 from .local.installer import ROOT
 
 Parameters = dict[str, str]
 
-TEMPLATE: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
+# Where the template and the packages are: here, or in a release.
+HOME = ROOT / os.environ.get("RELEASE", "")
+TEMPLATE: dict[str, Any] = yaml_parse((HOME / "template.yaml").read_text())
 DEFAULTS: Parameters = {name: str(parameter["Default"]) for name, parameter in TEMPLATE["Parameters"].items()}
 ACCOUNT_SIZES = [int(size) for size in TEMPLATE["Parameters"]["AccountConcurrency"]["AllowedValues"]]
 
@@ -174,15 +172,16 @@ class Account:
         # Nobody should wait for long to hear that a service can't be reached.
         return self.session.client(service, config=Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 2}))
 
-    def parameters(self, stack: str) -> Parameters:
-        """Those of a stack, if there is one: sam keeps what it isn't given."""
+    def stack(self, name: str) -> dict[str, Any] | None:
+        """A stack, if there is one."""
         try:
-            [found] = self.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+            [found] = self.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
         except ClientError as error:
             if error.response["Error"]["Code"] == "ValidationError":  # there is no such stack
-                return {}
+                return None
             raise
-        return {each["ParameterKey"]: each["ParameterValue"] for each in found.get("Parameters", [])}
+        # One that was never deployed has a change set at most.
+        return None if found["StackStatus"] == "REVIEW_IN_PROGRESS" else found
 
     def concurrent_executions(self) -> int:
         return self.client("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
@@ -201,12 +200,28 @@ class Account:
         return min(rates)
 
 
-def findings(account: Account, stack: str, overrides: Parameters) -> Iterator[Finding]:
-    parameters, region = DEFAULTS | overrides, account.session.region_name
-    try:
-        parameters = DEFAULTS | account.parameters(stack) | overrides
-    except UNASKED as error:
-        yield Finding(f"The parameters of the stack {stack} can't be read ({reason(error)}), so the defaults count here.")
+    def mail_is_in_sandbox(self) -> bool:
+        return not self.client("sesv2").get_account()["ProductionAccessEnabled"]
+
+    def may_send_from(self, address: str) -> bool:
+        """Whether SES knows the address, or its domain, as somebody's here."""
+        client = self.client("sesv2")
+        for identity in (address, address.partition("@")[2]):
+            with contextlib.suppress(client.exceptions.NotFoundException):
+                if client.get_email_identity(EmailIdentity=identity)["VerifiedForSendingStatus"]:
+                    return True
+        return False
+
+    def certificate(self, arn: str) -> dict[str, Any]:
+        return self.client("acm").describe_certificate(CertificateArn=arn)["Certificate"]
+
+    def zone(self, identity: str) -> dict[str, Any]:
+        return self.client("route53").get_hosted_zone(Id=identity)["HostedZone"]
+
+
+def findings(account: Account, stack: Parameters, overrides: Parameters) -> Iterator[Finding]:
+    """What the account lacks for a stack that keeps its parameters but for these, as sam does with those that it isn't given."""
+    parameters, region = DEFAULTS | stack | overrides, account.session.region_name
     wanted, sizes = parameters["AccountConcurrency"], [str(size) for size in ACCOUNT_SIZES]
     if wanted not in sizes:
         yield Finding(f"AccountConcurrency={wanted} is none of {', '.join(sizes)}.", stops=True)
@@ -222,63 +237,53 @@ def findings(account: Account, stack: str, overrides: Parameters) -> Iterator[Fi
         rate = FEWER_REQUESTS_PER_SECOND if region in REGIONS_WITH_FEWER else REQUESTS_PER_SECOND
         yield Finding(f"AWS doesn't say how many requests API Gateway takes ({reason(error)}); {rate:,} per second is usual in {region}.")
     yield from about_requests(rate, region, parameters)
+    for check, what in ((about_mail, "mail can be sent"), (about_domain, "the domain can be used")):
+        try:
+            yield from check(account, parameters)
+        except UNASKED as error:
+            yield Finding(f"AWS doesn't say whether {what} ({reason(error)}).")
+
+
+def about_mail(account: Account, parameters: Parameters) -> Iterator[Finding]:
+    """Whether mail can be sent, if it is to be."""
+    sender, region = parameters["MailSender"], account.session.region_name
+    if not sender:
+        return
+    if not account.may_send_from(sender):
+        yield Finding(
+            f"SES doesn't know {sender} or its domain as yours in {region}: verify one of them there, or deploy without MailSender.",
+            stops=True,
+        )
+    if account.mail_is_in_sandbox():
+        yield Finding(
+            f"SES has this account in its sandbox in {region}: it sends 200 mails a day, and to verified addresses only. Ask SES for "
+            f"production access before you invite people."
+        )
+
+
+def about_domain(account: Account, parameters: Parameters) -> Iterator[Finding]:
+    """Whether certificate and zone are those of the domain, if there is one."""
+    domain, arn, zone = (parameters[name] for name in ("DomainName", "CertificateArn", "HostedZoneId"))
+    if not domain:
+        return
+    if not (arn or zone):
+        yield Finding("DomainName needs HostedZoneId, or CertificateArn.", stops=True)
+    if arn:
+        certificate, region = account.certificate(arn), account.session.region_name
+        names = certificate.get("SubjectAlternativeNames", [certificate["DomainName"]])
+        if not {domain, f"*.{domain.partition('.')[2]}"} & set(names):
+            yield Finding(f"The certificate is for {', '.join(names)}, and not for {domain}.", stops=True)
+        if certificate["Status"] != "ISSUED":
+            yield Finding(f"The certificate is {certificate['Status']}: it must be ISSUED.", stops=True)
+        if arn.split(":")[3] != region:
+            yield Finding(f"The certificate must be in {region}.", stops=True)
+    if zone:
+        found = account.zone(zone)
+        if found.get("Config", {}).get("PrivateZone"):
+            yield Finding(f"The zone {zone} is private: nobody else would find {domain}.", stops=True)
+        if not f".{domain}.".endswith(f".{found['Name']}"):
+            yield Finding(f"The zone {zone} is that of {found['Name']}, which {domain} isn't in.", stops=True)
 
 
 def reason(error: Exception) -> str:
     return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
-
-
-@dataclass(frozen=True)
-class Deployment:
-    """What sam is told by its flags, or else by samconfig.toml."""
-
-    stack: str
-    overrides: Parameters
-    region: str | None
-    profile: str | None
-
-    @staticmethod
-    def of(arguments: list[str]) -> "Deployment":
-        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-        parser.add_argument("--config-file", default="samconfig.toml")
-        parser.add_argument("--config-env", default="default")
-        parser.add_argument("--parameter-overrides", nargs="+", action="extend")
-        for flag in ("--stack-name", "--region", "--profile"):
-            parser.add_argument(flag)
-        given, _ = parser.parse_known_args(arguments)  # the other flags are sam's alone
-        environment = tomllib.loads((ROOT / given.config_file).read_text()).get(given.config_env, {})
-        common, own = (environment.get(command, {}).get("parameters", {}) for command in ("global", "deploy"))
-        configured = common | own
-        overrides = given.parameter_overrides or configured.get("parameter_overrides") or ""
-        return Deployment(
-            stack=given.stack_name or configured.get("stack_name", "linklet"),
-            overrides=CfnParameterOverridesType().convert(overrides, None, None),
-            region=given.region or configured.get("region"),
-            profile=given.profile or configured.get("profile"),
-        )
-
-
-def findings_in(deployment: Deployment) -> list[Finding]:
-    try:
-        session = boto3.Session(region_name=deployment.region, profile_name=deployment.profile)
-        if session.region_name and session.get_credentials():
-            return list(findings(Account(session), deployment.stack, deployment.overrides))
-        lacking = "there are no credentials, or there is no region"
-    except BotoCoreError as error:
-        lacking = str(error)
-    return [Finding(f"No account can be asked for its limits: {lacking}.")]
-
-
-def main() -> None:
-    try:
-        found = findings_in(Deployment.of(sys.argv[1:]))
-    except click.ClickException as error:
-        sys.exit(error.format_message())
-    for finding in found:
-        print(finding.sentence, file=sys.stderr)
-    if any(finding.stops for finding in found):
-        sys.exit("Nothing is built or deployed. `make deploy LIMITS=ignored` does it all the same.")
-
-
-if __name__ == "__main__":
-    main()

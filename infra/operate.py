@@ -18,8 +18,8 @@ from .stack import outputs
 PATIENT = Config(read_timeout=930, retries={"total_max_attempts": 1})
 
 
-def perform(command: dict[str, Any]) -> int:
-    """Has a command carried out, and shows what it answers. Returns an exit code."""
+def ask(command: dict[str, Any]) -> dict[str, Any]:
+    """Has a command carried out, and returns the answer. A refusal or a failure ends the program."""
     order = {"operator": boto3.client("sts").get_caller_identity()["Arn"], "command": command}
     function = outputs()["OperateFunctionName"]
     called = boto3.client("lambda", config=PATIENT).invoke(FunctionName=function, Payload=json.dumps(order))
@@ -28,6 +28,12 @@ def perform(command: dict[str, Any]) -> int:
         sys.exit(f"The function {function} failed: {answer['errorMessage']}")
     if "refusal" in answer:
         sys.exit(answer["refusal"])
+    return answer
+
+
+def perform(command: dict[str, Any]) -> int:
+    """Shows what a command answers. Returns an exit code."""
+    answer = ask(command)
     print(answer["text"])
     return int(answer.get("needs_repair", False))
 

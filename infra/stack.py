@@ -5,7 +5,9 @@ import os
 import boto3
 
 
+STACK = os.environ.get("STACK_NAME") or "linklet"
+
+
 def outputs() -> dict[str, str]:
-    name = os.environ.get("STACK_NAME") or "linklet"
-    stack = boto3.client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
+    stack = boto3.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}

@@ -9,9 +9,9 @@ from botocore.exceptions import EndpointConnectionError
 from botocore.stub import Stubber
 
 from . import limits
-from .limits import ACCOUNT_SIZES, DEFAULTS, TEMPLATE, Account, Deployment, Finding, Parameters
+from .limits import ACCOUNT_SIZES, DEFAULTS, TEMPLATE, Account, Finding, Parameters
 
-NAMES = {"lambda", "cloudformation", "apigateway", "service-quotas"}
+NAMES = {"lambda", "apigateway", "service-quotas", "sesv2", "acm", "route53"}
 QUOTA = {"ServiceCode": "apigateway", "QuotaCode": "L-8A5B8E43"}
 
 
@@ -28,18 +28,25 @@ class Aws(Account):
 
     def __init__(
         self, *, executions: int | None = 1000, rate: float | None = 10_000, quota: float | None = 10_000, region: str = "eu-west-1",
-        stack: Parameters | None = None, refusal: str = "AccessDeniedException",
+        refusal: str = "AccessDeniedException", identities: tuple[bool | None, ...] = (), production: bool | None = True,
+        certificate: dict[str, Any] | None = None, zone: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(boto3.Session(region_name=region, aws_access_key_id="x", aws_secret_access_key="x"))
         self.clients = {name: self.session.client(name) for name in NAMES}
+        self.stubbers: dict[str, Stubber] = {}
         self.refusal = refusal
         self.answer("lambda", "get_account_settings", executions and {"AccountLimit": {"ConcurrentExecutions": executions}})
         self.answer("apigateway", "get_account", rate and {"throttleSettings": {"rateLimit": rate}})
         self.answer("service-quotas", "get_service_quota", quota and {"Quota": {"Value": quota}}, QUOTA)
-        self.answer("cloudformation", "describe_stacks", stack and {"Stacks": [described(stack)]}, error="ValidationError")
+        for verified in identities:
+            self.answer("sesv2", "get_email_identity", verified is not None and {"VerifiedForSendingStatus": verified}, error="NotFoundException")
+        self.answer("sesv2", "get_account", production is not None and {"ProductionAccessEnabled": production})
+        self.answer("acm", "describe_certificate", certificate and {"Certificate": certificate})
+        self.answer("route53", "get_hosted_zone", zone and {"HostedZone": {"Id": "Z1", "CallerReference": "x"} | zone})
 
     def answer(self, service: str, call: str, answer: Any, asked: Any = None, error: str = "") -> None:
-        stubber = Stubber(self.clients[service])
+        """The next answer of a service."""
+        stubber = self.stubbers.setdefault(service, Stubber(self.clients[service]))
         if answer:
             stubber.add_response(call, answer, asked)
         else:
@@ -50,13 +57,8 @@ class Aws(Account):
         return self.clients[service]
 
 
-def described(stack: Parameters) -> dict[str, Any]:
-    listed = [{"ParameterKey": name, "ParameterValue": value} for name, value in stack.items()]
-    return {"StackName": "linklet", "CreationTime": "2026-01-01", "StackStatus": "CREATE_COMPLETE", "Parameters": listed}
-
-
-def findings(account: Account, **overrides: object) -> list[Finding]:
-    return list(limits.findings(account, "linklet", texts(overrides)))
+def findings(account: Account, stack: Parameters = {}, **overrides: object) -> list[Finding]:
+    return list(limits.findings(account, stack, texts(overrides)))
 
 
 class Shares(unittest.TestCase):
@@ -118,7 +120,7 @@ class Findings(unittest.TestCase):
 
     def test_sizes_that_a_smaller_account_has_no_room_for_go_with_it(self) -> None:
         before = {"AnalyticsConcurrency": "4", "MaxConcurrency": "32"}
-        [found] = findings(Aws(executions=10, stack=before))
+        [found] = findings(Aws(executions=10), before)
         self.assertIn('overrides AccountConcurrency=10 AnalyticsConcurrency=0 MaxConcurrency=8"', found.sentence)
 
     def test_an_account_below_the_smallest_has_only_the_quota_to_ask_for(self) -> None:
@@ -127,8 +129,8 @@ class Findings(unittest.TestCase):
         self.assertNotIn("make deploy", found.sentence)
 
     def test_the_stack_keeps_what_the_flags_do_not_name(self) -> None:
-        self.assertEqual(findings(Aws(executions=10, stack={"AccountConcurrency": "10"})), [])
-        [found] = findings(Aws(executions=10, stack={"AccountConcurrency": "10"}), AccountConcurrency=100)
+        self.assertEqual(findings(Aws(executions=10), {"AccountConcurrency": "10"}), [])
+        [found] = findings(Aws(executions=10), {"AccountConcurrency": "10"}, AccountConcurrency=100)
         self.assertIn("AccountConcurrency is 100:", found.sentence)
 
     def test_sizes_that_do_not_fit_stop_whatever_the_account_says(self) -> None:
@@ -178,17 +180,53 @@ class Findings(unittest.TestCase):
         account = Aws()
         with patch.object(account, "client", side_effect=EndpointConnectionError(endpoint_url="https://nowhere")):
             found = findings(account)
-        self.assertEqual([each.stops for each in found], [False, False, False])
+            found += findings(account, MailSender="links@example.com", DomainName="go.example.com", HostedZoneId="Z1")
+        self.assertEqual([each.stops for each in found], [False] * 6)
         self.assertIn("(EndpointConnectionError)", found[0].sentence)
 
 
-class Flags(unittest.TestCase):
-    def test_those_of_sam_are_read(self) -> None:
-        flags = "--no-confirm-changeset --stack-name other --parameter-overrides A=1 ParameterKey=B,ParameterValue=2 --region eu-west-1 --tags C=3"
-        deployment = Deployment.of(flags.split())
-        self.assertEqual(deployment, Deployment("other", {"A": "1", "B": "2"}, "eu-west-1", None))
+class Mail(unittest.TestCase):
+    def test_an_address_or_its_domain_must_be_verified(self) -> None:
+        for identities, stops in (((True,), False), ((None, True), False), ((False, True), False), ((None, None), True), ((False, None), True)):
+            found = findings(Aws(identities=identities), MailSender="links@example.com")
+            self.assertEqual([each.stops for each in found], [True] if stops else [], identities)
+            self.assertTrue(not found or "links@example.com" in found[0].sentence)
 
-    def test_without_flags_samconfig_tells(self) -> None:
-        self.assertEqual(Deployment.of([]), Deployment("linklet", {}, None, None))
-        local = Deployment.of(["--config-env", "local"])
-        self.assertEqual((local.region, local.overrides["EmulatorApiId"]), ("us-east-1", "c0ffee00"))
+    def test_the_sandbox_is_mentioned_and_does_not_stop(self) -> None:
+        [found] = findings(Aws(identities=(True,), production=False), MailSender="links@example.com")
+        self.assertFalse(found.stops)
+        self.assertIn("sandbox in eu-west-1: it sends 200 mails a day", found.sentence)
+
+
+class Domains(unittest.TestCase):
+    ARN = "arn:aws:acm:eu-west-1:123456789012:certificate/1"
+    ISSUED = {"DomainName": "go.example.com", "Status": "ISSUED"}
+
+    def found(self, account: Aws, **overrides: object) -> list[str]:
+        found = findings(account, DomainName="go.example.com", **overrides)
+        self.assertTrue(all(each.stops for each in found))
+        return [each.sentence for each in found]
+
+    def test_a_domain_needs_a_zone_or_a_certificate(self) -> None:
+        self.assertEqual(self.found(Aws()), ["DomainName needs HostedZoneId, or CertificateArn."])
+
+    def test_a_certificate_is_issued_for_the_domain_in_the_region(self) -> None:
+        for change, arn, expected in (
+            ({}, self.ARN, None),
+            ({"SubjectAlternativeNames": ["example.com", "*.example.com"]}, self.ARN, None),
+            ({"SubjectAlternativeNames": ["example.com"]}, self.ARN, "is for example.com, and not for go.example.com."),
+            ({"Status": "PENDING_VALIDATION"}, self.ARN, "is PENDING_VALIDATION: it must be ISSUED."),
+            ({}, self.ARN.replace("eu-west-1", "us-east-1"), "must be in eu-west-1."),
+        ):
+            found = self.found(Aws(certificate=self.ISSUED | change), CertificateArn=arn)
+            self.assertEqual(found, [f"The certificate {expected}"] if expected else [])
+
+    def test_the_zone_is_public_and_has_the_domain(self) -> None:
+        for zone, expected in (
+            ({"Name": "example.com."}, None),
+            ({"Name": "go.example.com."}, None),
+            ({"Name": "ample.com."}, "is that of ample.com., which go.example.com isn't in."),
+            ({"Name": "example.com.", "Config": {"PrivateZone": True}}, "is private: nobody else would find go.example.com."),
+        ):
+            found = self.found(Aws(zone=zone), HostedZoneId="Z1")
+            self.assertEqual(found, [f"The zone Z1 {expected}"] if expected else [])

@@ -116,12 +116,13 @@ def get_status(url: str) -> int | None:
 
 
 def local_parameters() -> dict[str, str]:
-    """The template's parameters in samconfig.toml's local environment."""
+    """The template's parameters in samconfig.toml's local environment, for this machine's processor."""
     import tomllib
 
     config = tomllib.loads((ROOT / "samconfig.toml").read_text())
     overrides = config["local"]["deploy"]["parameters"]["parameter_overrides"]
-    return dict(override.split("=", 1) for override in overrides)
+    architecture = "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
+    return dict(override.split("=", 1) for override in overrides) | {"Architecture": architecture}
 
 
 def aws_environment(endpoint: str) -> dict[str, str]:
@@ -211,10 +212,7 @@ class System:
             self.await_health(emulator)
 
     def parameters(self, emulator: Emulator) -> dict[str, str]:
-        return local_parameters() | {
-            "Architecture": "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64",
-            "PublicBaseUrl": emulator.api_url,
-        }
+        return local_parameters() | {"PublicBaseUrl": emulator.api_url}
 
     def start(self, home: Path, port: int, variables: dict[str, str]) -> Emulator:
         check_port(port)

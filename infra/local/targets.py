@@ -8,6 +8,8 @@ import functools
 import hashlib
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,13 +23,16 @@ from typing import Any
 import boto3
 
 from ..browser import find_chromium
+from ..release import write_sums
 from ..stack import outputs
 from .client import call, send
 from .functions import deployed
 from .installer import ROOT
-from .system import PACKAGES
+from .system import LOCAL, PACKAGES, local_parameters
 
 LINKS = 12
+# A stack beside that of the tests, and its API.
+SECOND = "decade"
 # What `make units` writes.
 WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md", "docs/scale.md")]
 
@@ -120,6 +125,55 @@ def people() -> None:
         sys.exit(f"logging in to a closed account answers {login.status}")
 
 
+def release(folder: Path, broken: bool) -> Path:
+    """What is deployed here, as a release. A broken one has a resource that can't be made, after all others."""
+    shutil.copytree(LOCAL, folder)
+    if broken:
+        failing = "\nResources:\n  Broken: { Type: AWS::SQS::Queue, DependsOn: [HttpStage, Observability], Properties: { VisibilityTimeout: 99999 } }\n"
+        template = folder / "template.yaml"
+        template.write_text(template.read_text().replace("\nResources:\n", failing, 1))
+    write_sums(folder)
+    return folder
+
+
+def left_of(stack: str) -> list[str]:
+    """The names of what there is of a stack."""
+    lists = [
+        ("dynamodb", "list_tables"), ("logs", "describe_log_groups"), ("secretsmanager", "list_secrets"), ("sqs", "list_queues"),
+        ("lambda", "list_functions"), ("iam", "list_roles"), ("sns", "list_topics"), ("apigatewayv2", "get_apis"), ("cloudwatch", "describe_alarms"),
+    ]
+    return [name for service, list_all in lists for name in re.findall(rf"\b{stack}-\w+", str(getattr(boto3.client(service), list_all)()))]
+
+
+def deploy() -> None:
+    """A first deployment that fails leaves nothing behind. One that doesn't is tried, then protected, and has its own domain."""
+    zone = boto3.client("route53").create_hosted_zone(Name="example.com", CallerReference=str(time.time()))["HostedZone"]["Id"]
+    boto3.client("sesv2").create_email_identity(EmailIdentity="example.com")
+    api = os.environ["API_URL"].replace(local_parameters()["EmulatorApiId"], SECOND)
+    changed = {
+        "EmulatorApiId": SECOND, "PublicBaseUrl": api, "DomainName": "go.example.com", "HostedZoneId": zone.split("/")[-1],
+        "AccountConcurrency": "100", "Registration": "invited",
+    }
+    parameters = {name: value for name, value in (local_parameters() | changed).items() if name != "DeletionProtection"}
+    flags = f"--stack-name {SECOND} --config-env local --parameter-overrides {' '.join(map('='.join, parameters.items()))}"
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["make", "--silent", "deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={release(Path(folder) / 'broken', broken=True)}"]
+        if subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            sys.exit("a deployment that can't succeed does")
+        if left := left_of(SECOND):
+            sys.exit(f"a first deployment that has failed leaves {left}")
+        whole = release(Path(folder) / "whole", broken=False)
+        says(make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={whole}"), "That was the tour.", f"Linklet is at {api}/app")
+        says(make("verify", f"STACK_NAME={SECOND}", f"RELEASE={whole}"), "functions have the packages that are here")
+    tables = boto3.client("dynamodb")
+    of_stack = [tables.describe_table(TableName=name)["Table"] for name in tables.list_tables()["TableNames"] if name.startswith(SECOND)]
+    if unprotected := [table["TableName"] for table in of_stack if not table["DeletionProtectionEnabled"]]:
+        sys.exit(f"a deployment ends with unprotected tables: {unprotected}")
+    [mapping] = boto3.client("apigatewayv2").get_api_mappings(DomainName="go.example.com")["Items"]
+    says(mapping["ApiId"], SECOND)
+    boto3.client("cloudformation").delete_stack(StackName=SECOND)
+
+
 def screenshots() -> None:
     if find_chromium() is None and os.environ.get("BROWSER") != "required":
         print("make screenshots was not tried: there is no Chromium.")
@@ -157,6 +211,9 @@ TRIALS: dict[tuple[str, ...], Callable[[], None]] = {
     ("dlq", "redrive"): dead_letters,
     ("reconcile",): reconcile,
     ("invite", "reset", "close-account"): people,
+    ("smoke",): lambda: says(make("smoke", f"URL={os.environ['API_URL']}"), "That was the tour."),
+    ("verify",): lambda: says(make("verify", f"RELEASE={LOCAL}"), " functions have the packages that are here\n"),
+    ("deploy",): deploy,
     ("screenshots",): screenshots,
     ("units",): units,
 }

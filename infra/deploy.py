@@ -1,0 +1,237 @@
+"""Deploys to AWS: `make deploy` runs it with sam's own flags.
+
+It says what it will do, asks the account whether that fits, builds unless RELEASE names what is built, and deploys. Protected tables
+would keep a first deployment that fails from being removed, so they are protected when it has been tried.
+"""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import click
+from botocore.exceptions import BotoCoreError, ClientError
+from samcli.cli.types import CfnParameterOverridesType
+
+from .costs import inputs, linklet, tables
+from .limits import DEFAULTS, TEMPLATE, UNASKED, Account, Parameters, findings, reason
+from .local.client import send
+from .local.installer import ROOT, Failure, end_with, say
+from .release import verified
+
+RELEASE = os.environ.get("RELEASE")
+PROTECTION = "DeletionProtection"
+# Event sources of a new stack begin after a minute at most: API_CreateEventSourceMapping.html.
+HEALTHY_WITHIN = 120
+# The parameters that `make cost` has as inputs, by its names.
+COSTS = {
+    "MONITORING": "Monitoring", "TRACING": "Tracing", "ACCESS_LOG": "AccessLog", "LOG_DAYS": "LogRetentionDays",
+    "CLICK_DAYS": "RawClickDays", "CLICK_RECOVERY": "ClickRecovery", "MAX_CONCURRENCY": "MaxConcurrency", "EDGE": "TrustedEdge",
+}
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What sam is told by its flags, or else by samconfig.toml."""
+
+    stack: str
+    overrides: Parameters
+    region: str | None
+    profile: str | None
+    # All but those about parameters.
+    flags: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(arguments: list[str]) -> "Deployment":
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--parameter-overrides", nargs="+", action="extend")
+        overriding, flags = parser.parse_known_args(arguments)
+        parser.add_argument("--config-file", default="samconfig.toml")
+        parser.add_argument("--config-env", default="default")
+        for flag in ("--stack-name", "--region", "--profile"):
+            parser.add_argument(flag)
+        given, _ = parser.parse_known_args(flags)  # the other flags are sam's alone
+        environment = tomllib.loads((ROOT / given.config_file).read_text()).get(given.config_env, {})
+        common, own = (environment.get(command, {}).get("parameters", {}) for command in ("global", "deploy"))
+        configured = common | own
+        overrides = overriding.parameter_overrides or configured.get("parameter_overrides") or ""
+        return Deployment(
+            stack=given.stack_name or configured.get("stack_name", "linklet"),
+            overrides=CfnParameterOverridesType().convert(overrides, None, None),
+            region=given.region or configured.get("region"),
+            profile=given.profile or configured.get("profile"),
+            flags=tuple(flags),
+        )
+
+    def command(self, overrides: Parameters, *more: str) -> list[str]:
+        template = verified(ROOT / RELEASE) if RELEASE else ROOT / "template.yaml"
+        quoted = [f"ParameterKey={name},ParameterValue={shlex.quote(value)}" for name, value in (self.overrides | overrides).items()]
+        sam = str(Path(sys.executable).parent / "sam")
+        return [sam, "deploy", "--template-file", str(template), *self.flags, *more, "--parameter-overrides", *quoted]
+
+
+def deploy(deployment: Deployment, overrides: Parameters, *more: str) -> None:
+    # samconfig.toml is looked for beside the template, and that of a release has none.
+    config = () if "--config-file" in deployment.flags else ("--config-file", str(ROOT / "samconfig.toml"))
+    ended = subprocess.run(deployment.command(overrides, *config, *more), cwd=ROOT, env=os.environ | {"SAM_CLI_TELEMETRY": "0"})
+    if ended.returncode:
+        raise Failure("The deployment has failed, see above. `make deploy` again goes on from there.")
+
+
+def session_of(deployment: Deployment) -> boto3.Session:
+    try:
+        session = boto3.Session(region_name=deployment.region, profile_name=deployment.profile)
+        if session.get_credentials() is None:
+            raise Failure("There are no AWS credentials. Run `aws configure` or `aws sso login`, or set AWS_PROFILE.")
+    except BotoCoreError as error:
+        raise Failure(f"The AWS credentials can't be read: {error}") from None
+    if session.region_name is None:
+        raise Failure("There is no region. Set AWS_REGION, or deploy with DEPLOY_FLAGS='--region eu-west-1'.")
+    return session
+
+
+def caller(account: Account) -> dict[str, str]:
+    try:
+        return account.client("sts").get_caller_identity()
+    except UNASKED as error:
+        raise Failure(f"AWS doesn't accept the credentials: {error}") from None
+
+
+def plan(who: dict[str, str], region: str, stack: str, exists: bool, parameters: Parameters) -> str:
+    """What will be done, in ten lines."""
+    def of(name: str, otherwise: str) -> str:
+        return parameters[name] or otherwise
+
+    functions = sum(each.get("Type") == "AWS::Serverless::Function" for each in TEMPLATE["Resources"].values() if isinstance(each, dict))
+    domain = parameters["DomainName"]
+    made = "record" if parameters["CertificateArn"] else "certificate and record"
+    rows = {
+        "Stack": f"{stack} ({'updated' if exists else 'new'}), in {region} of the account {who['Account']}",
+        "As": who["Arn"],
+        "Code": f"{RELEASE or 'built here'}, for {parameters['Architecture']}",
+        "Address": (f"https://{domain}" + (f", with a {made} in the zone {parameters['HostedZoneId']}" if parameters["HostedZoneId"] else ""))
+        if domain else of("PublicBaseUrl", "that of API Gateway; DomainName gives it your own"),
+        "Mail": of("MailSender", "none; MailSender names who sends it"),
+        "Accounts": f"Registration={parameters['Registration']}; AccountConcurrency={parameters['AccountConcurrency']}",
+        "Watched": f"Monitoring={parameters['Monitoring']}, {of('AlarmEmail', 'and AlarmEmail names nobody')}; logs for "
+        f"{parameters['LogRetentionDays']} days",
+        "Makes": f"an HTTP API, {functions} functions with a role and a log group each, tables and queues; the change set has all",
+        "Protects": "tables from being deleted" if exists else "tables from being deleted, as soon as a link and its click were tried",
+        "Costs": about_costs(parameters),
+    }
+    return "\n".join(f"{name + ':':<10} {text}" for name, text in rows.items())
+
+
+def about_costs(parameters: Parameters) -> str:
+    def usd(*more: str) -> float:
+        known = (f"{name}={parameters[parameter]}" for name, parameter in COSTS.items())
+        load = inputs.parse([*known, *more])
+        return linklet.bill(load, tables.load_tables()).total
+
+    idle, busy = usd("CLICKS=0", "LINKS=0"), usd()
+    return f"${idle:,.2f} a month without clicks, ${busy:,.2f} with a million clicks and 10,000 new links (make cost)"
+
+
+def await_health(url: str) -> None:
+    deadline = time.monotonic() + HEALTHY_WITHIN
+    while True:
+        try:
+            if (status := send("GET", f"{url}/health", timeout=10).status) == 200:
+                return
+            seen = f"answers {status}"
+        except OSError as error:
+            seen = f"can't be reached: {error}"
+        if time.monotonic() > deadline:
+            raise Failure(f"{url}/health {seen}.")
+        time.sleep(2)
+
+
+def outputs(stack: dict[str, Any] | None) -> dict[str, str]:
+    return {each["OutputKey"]: each["OutputValue"] for each in (stack or {}).get("Outputs", [])}
+
+
+def parameters_of(stack: dict[str, Any] | None) -> Parameters:
+    return {each["ParameterKey"]: each["ParameterValue"] for each in (stack or {}).get("Parameters", [])}
+
+
+def smoke(url: str, deployment: Deployment, region: str) -> None:
+    variables = {"API_URL": url, "STACK_NAME": deployment.stack, "AWS_REGION": region}
+    variables |= {"AWS_PROFILE": deployment.profile} if deployment.profile else {}
+    if subprocess.run([sys.executable, "-m", "infra.local.demo"], cwd=ROOT, env=os.environ | variables).returncode:
+        raise Failure(
+            "The stack is deployed, and its tables are not protected yet. When what is said above is mended, `make deploy` goes on; "
+            "docs/deploying.md says how to remove it."
+        )
+
+
+def stack_before(account: Account, name: str) -> dict[str, Any] | None:
+    try:
+        before = account.stack(name)
+    except UNASKED as error:
+        raise Failure(f"The stack {name} can't be read: {reason(error)}") from None
+    if before and before["StackStatus"].startswith(("ROLLBACK", "DELETE")):
+        raise Failure(f"The stack {name} is {before['StackStatus']}: remove it as docs/deploying.md says, then deploy again.")
+    return before
+
+
+def check(account: Account, kept: Parameters, overrides: Parameters) -> None:
+    found = list(findings(account, kept, overrides))
+    for finding in found:
+        say(finding.sentence)
+    if any(finding.stops for finding in found):
+        raise Failure("Nothing is built or deployed. `make deploy CHECKS=ignored` does it all the same.")
+
+
+def main() -> None:
+    deployment = Deployment.of(sys.argv[1:])
+    account = Account(session_of(deployment))
+    who, region = caller(account), account.session.region_name
+    before = stack_before(account, deployment.stack)
+    kept = parameters_of(before)
+    parameters = DEFAULTS | kept | deployment.overrides
+    if os.environ.get("CHECKS") != "ignored":
+        check(account, kept, deployment.overrides)
+    print(plan(who, region, deployment.stack, before is not None, parameters), flush=True)
+    if not RELEASE and subprocess.run(["make", "--silent", "package"], cwd=ROOT).returncode:
+        raise Failure("The functions can't be built, see above.")
+    protection = deployment.overrides.get(PROTECTION, "on")
+    if before:
+        deploy(deployment, {PROTECTION: protection})
+    else:
+        # What has failed is removed, so nothing is in the way of the next attempt.
+        deploy(deployment, {PROTECTION: "off"}, "--on-failure", "DELETE")
+    if (stack := account.stack(deployment.stack)) is None:
+        raise Failure("Nothing was deployed.")
+    end = outputs(stack)
+    # The DNS record of a domain may be missing, or unknown to resolvers.
+    url = end["ApiUrl" if end["PublicUrl"] == f"https://{parameters['DomainName']}" else "PublicUrl"]
+    await_health(url)
+    # An unprotected stack wasn't tried to the end, unless somebody wants it so.
+    if kept.get(PROTECTION) != "on" and protection == "on":
+        smoke(url, deployment, region)
+    if not before and protection == "on":
+        deploy(deployment, {PROTECTION: "on"}, "--no-confirm-changeset")
+    print(farewell(end, deployment, region, parameters))
+
+
+def farewell(end: dict[str, str], deployment: Deployment, region: str, parameters: Parameters) -> str:
+    record = f"Its DNS record leads to {end['DomainTarget']}.\n" if "DomainTarget" in end else ""
+    named = "" if deployment.stack == "linklet" else f"STACK_NAME={deployment.stack} "
+    return (
+        f"\nLinklet is at {end['PublicUrl']}/app, its API at {end['ApiUrl']}.\n{record}"
+        f"Invite somebody:  {named}make invite EMAIL=ada@example.com STAGE=aws\n"
+        f"Look after it:    {named}make verify STAGE=aws; docs/deploying.md has the rest\n"
+        f"It costs:         {about_costs(parameters)}\n"
+        f"Remove it:        .linklet/tools/sam/bin/sam delete --stack-name {deployment.stack} --region {region}, which keeps the data"
+    )
+
+
+if __name__ == "__main__":
+    end_with(main)
