@@ -47,6 +47,10 @@ def make(root: Path, folder: Path, sbom: str) -> None:
     for name in lay_out(folder, root):
         zip_bootstrap((root / "target" / "lambda" / name / "bootstrap").read_bytes(), folder / "functions" / f"{name}.zip")
     (folder / "sbom.cdx.json").write_text(sbom)
+    write_sums(folder)
+
+
+def write_sums(folder: Path) -> None:
     (folder / SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in digests(folder).items()))
 
 
