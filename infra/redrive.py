@@ -12,6 +12,7 @@ import argparse
 import base64
 import contextlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -119,11 +120,19 @@ def consume(message: Message, functions: dict[str, str]) -> str:
 def consumer_of(message: Message, functions: dict[str, str]) -> str:
     """Which function could not process it: an attribute says so, or Lambda names the function whose batch it gave up on."""
     named = message.get("MessageAttributes", {}).get("consumer", {}).get("StringValue")
-    if named in functions:
+    if named:
+        if named not in functions:
+            raise Failure(f"it comes from {named}, which the stack has no output for")
         return named
     content = json.loads(message["Body"])
     arn = content.get("requestContext", {}).get("functionArn", "") if isinstance(content, dict) else ""
     return next((consumer for consumer, name in functions.items() if name in arn.split(":")), "relay")
+
+
+def functions_of(stack: dict[str, str]) -> dict[str, str]:
+    """The functions that the stack's outputs name, by the names of their folders, such as watch-links."""
+    named = ((re.match(r"(\w+)FunctionName$", output), function) for output, function in stack.items())
+    return {re.sub(r"(?<=.)(?=[A-Z])", "-", match[1]).lower(): function for match, function in named if match}
 
 
 def records_of(body: str) -> list[dict[str, Any]]:
@@ -198,9 +207,7 @@ def main() -> None:
     if arguments.action == "show":
         show(dead)
     elif arguments.queue == "relay":
-        consumers = {"relay": "Relay", "watch-links": "WatchLinks", "jobs": "Jobs"}
-        functions = {consumer: stack[f"{name}FunctionName"] for consumer, name in consumers.items()}
-        done = redrive(dead, lambda message: consume(message, functions))
+        done = redrive(dead, lambda message: consume(message, functions_of(stack)))
     else:
         done = redrive(dead, lambda message: send(message, stack[f"{name}QueueUrl"]))
     say_hidden(dead)

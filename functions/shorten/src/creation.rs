@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    AnswerKey, ExternalId, Generation, Link, LinkId, LinkStatus, Notes, RedirectOptions, ShortCode, Tags, TargetId,
-    TargetUrl, Timestamp, Title,
+    AnswerKey, Generation, Link, LinkId, LinkMetadata, LinkStatus, RedirectOptions, ShortCode, TargetId, TargetUrl,
+    Timestamp,
 };
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use linklet_lambda::http::{
@@ -12,6 +12,7 @@ use linklet_lambda::http::{
 };
 use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{Shorten, new_link::NewLink};
 
@@ -199,10 +200,8 @@ impl Shorten {
             is_protected: link.availability.is_protected,
             has_rules: link.routing.is_some(),
             options: link.options,
-            title: link.metadata.title,
-            tags: link.metadata.tags,
-            metadata: link.metadata.metadata,
-            external_id: link.metadata.external_id,
+            // Whoever has just written a description needn't read it.
+            metadata: LinkMetadata { description: None, ..link.metadata }.given(),
             watch: link.watch,
             archived: link.archived,
             reused,
@@ -250,10 +249,8 @@ struct View<'a> {
     options: RedirectOptions,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_rules: bool,
-    title: Option<Title>,
-    tags: Tags,
-    metadata: Option<Notes>,
-    external_id: Option<ExternalId>,
+    #[serde(flatten)]
+    metadata: Map<String, Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     watch: bool,
     /// Whether a reused link is put away. It stays so.

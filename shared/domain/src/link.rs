@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RedirectOptions, RemovalReason,
     Revision, Routing, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
+    link_metadata::member,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -128,7 +129,7 @@ impl Link {
 
     /// The link after a change that is made at this time.
     pub fn changed_by(&self, patch: &LinkPatch, at: Timestamp) -> Self {
-        let (metadata, options, was) = (&self.metadata, &self.options, self.availability);
+        let (options, was) = (&self.options, self.availability);
         let max_clicks = member(patch.max_clicks.as_ref(), &options.max_clicks);
         Self {
             target: member(patch.url.as_ref(), &self.target),
@@ -147,13 +148,7 @@ impl Link {
             },
             // The same expiry again is no other one.
             expiry_is_published: self.expiry_is_published && patch.expires_at.is_none_or(|at| at == was.expires_at),
-            metadata: LinkMetadata {
-                title: member(patch.title.as_ref(), &metadata.title),
-                description: member(patch.description.as_ref(), &metadata.description),
-                tags: patch.tags.clone().map_or_else(|| metadata.tags.clone(), Option::unwrap_or_default),
-                metadata: member(patch.metadata.as_ref(), &metadata.metadata),
-                external_id: member(patch.external_id.as_ref(), &metadata.external_id),
-            },
+            metadata: self.metadata.changed_by(patch),
             options: RedirectOptions {
                 fallback_url: member(patch.fallback_url.as_ref(), &options.fallback_url),
                 max_clicks,
@@ -196,11 +191,6 @@ impl Link {
         let is_kept = self.options.fallback_url.is_some() && !is_deleted;
         (!is_kept).then(|| (expires_at.plus(kept_for), ExpiryStep::Remove))
     }
-}
-
-/// A member after a change, or as it was.
-fn member<T: Clone>(changed: Option<&T>, before: &T) -> T {
-    changed.unwrap_or(before).clone()
 }
 
 /// What is left to do about a link that expires.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::folding::{folded, is_same};
 use crate::validated::{
@@ -33,15 +33,38 @@ pub struct LinkMetadata {
 }
 
 impl LinkMetadata {
+    /// The properties after a change.
+    pub(crate) fn changed_by(&self, patch: &LinkPatch) -> Self {
+        Self {
+            title: member(patch.title.as_ref(), &self.title),
+            description: member(patch.description.as_ref(), &self.description),
+            tags: patch.tags.clone().map_or_else(|| self.tags.clone(), Option::unwrap_or_default),
+            metadata: member(patch.metadata.as_ref(), &self.metadata),
+            external_id: member(patch.external_id.as_ref(), &self.external_id),
+        }
+    }
+
+    /// The tags, and the other properties that the link has, by their names.
+    pub fn given(&self) -> Map<String, Value> {
+        let Value::Object(mut given) = json!(self) else { return Map::new() };
+        given.retain(|_, value| !value.is_null());
+        given
+    }
+
     /// The names of the properties that are given here and that another link doesn't have like this.
     pub fn missing_in(&self, other: &Self) -> Vec<String> {
-        let (given, others) = (json!(self), json!(other));
-        let is_missing = |name: &str| match name {
+        let others = other.given();
+        let is_missing = |name: &str, value: &Value| match name {
             "tags" => self.tags.iter().any(|tag| !other.tags.contains(tag)),
-            _ => !given[name].is_null() && given[name] != others[name],
+            _ => others.get(name) != Some(value),
         };
-        given.as_object().into_iter().flat_map(Map::keys).filter(|name| is_missing(name)).cloned().collect()
+        self.given().into_iter().filter(|(name, value)| is_missing(name, value)).map(|(name, _)| name).collect()
     }
+}
+
+/// A member after a change, or as it was.
+pub(crate) fn member<T: Clone>(changed: Option<&T>, before: &T) -> T {
+    changed.unwrap_or(before).clone()
 }
 
 bounded_text! {

@@ -8,7 +8,7 @@ use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::{Contract, Template};
 use serde_json::{Value, json};
 
-use super::{alarms, folder};
+use super::alarms;
 
 /// The functions with an alias, which are deployed gradually.
 fn versioned(template: &Template) -> BTreeMap<String, Value> {
