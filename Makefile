@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy smoke verify clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy smoke configure rollback page verify clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -309,6 +309,20 @@ smoke: ## take the tour of make demo at URL, with an account that is closed agai
 	$(if $(URL),,$(error Say where: make smoke URL=https://go.example.com))
 	@$(LINKLET) install sam
 	@API_URL=$(call quoted,$(URL)) $(SAM_PYTHON) -m infra.local.demo
+
+# PARAMETERS are Name=Value, separated by spaces.
+configure: ## change PARAMETERS of the deployed stack, without a build
+	$(if $(PARAMETERS),,$(error Say which: make configure PARAMETERS="LogLevel=debug RedirectLimitPerMinute=30"))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.configure configure $(call each_quoted,$(PARAMETERS))
+
+rollback: ## bring back the template and the packages of the deployment before, without a build; parameters stay
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.configure rollback
+
+page: ## set off an alarm of the deployed stack, to see that somebody is paged
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.page
 
 verify: ## compare the stack with the template and the packages here, and look at alarms and dead-letter queues (RELEASE=dist/… for another template)
 	@$(LINKLET) install sam

@@ -20,6 +20,7 @@ import click
 from botocore.exceptions import BotoCoreError, ClientError
 from samcli.cli.types import CfnParameterOverridesType
 
+from .configure import keep, template_of
 from .costs import inputs, linklet, tables
 from .limits import DEFAULTS, TEMPLATE, UNASKED, Account, Parameters, findings, reason
 from .local.client import send
@@ -203,7 +204,9 @@ def main() -> None:
         raise Failure("The functions can't be built, see above.")
     protection = deployment.overrides.get(PROTECTION, "on")
     if before:
+        replaced = template_of(account.client("cloudformation"), deployment.stack)
         deploy(deployment, {PROTECTION: protection})
+        keep(account.session, deployment.stack, replaced)
     else:
         # What has failed is removed, so nothing is in the way of the next attempt.
         deploy(deployment, {PROTECTION: "off"}, "--on-failure", "DELETE")

@@ -25,6 +25,7 @@ import boto3
 from ..browser import find_chromium
 from ..release import write_sums
 from ..stack import outputs
+from ..verify import resources
 from .client import call, send
 from .functions import deployed
 from .installer import ROOT
@@ -136,6 +137,16 @@ def release(folder: Path, broken: bool) -> Path:
     return folder
 
 
+def page() -> None:
+    """Only somebody who has confirmed hears of an alarm."""
+    topic, queue = outputs()["AlarmTopicArn"], boto3.client("sqs").create_queue(QueueName="pager")["QueueUrl"]
+    arn = boto3.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    boto3.client("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
+    says(make("page"), f"sqs {arn}", "is set off.")
+    heard = boto3.client("sqs").receive_message(QueueUrl=queue, WaitTimeSeconds=20).get("Messages", [])
+    says(str(heard), "A drill by `make page`.")
+
+
 def left_of(stack: str) -> list[str]:
     """The names of what there is of a stack."""
     lists = [
@@ -165,6 +176,7 @@ def deploy() -> None:
         whole = release(Path(folder) / "whole", broken=False)
         says(make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={whole}"), "That was the tour.", f"Linklet is at {api}/app")
         says(make("verify", f"STACK_NAME={SECOND}", f"RELEASE={whole}"), "functions have the packages that are here")
+        going_back(flags, whole)
     tables = boto3.client("dynamodb")
     of_stack = [tables.describe_table(TableName=name)["Table"] for name in tables.list_tables()["TableNames"] if name.startswith(SECOND)]
     # But for ThrottleTable, which keeps nothing for long.
@@ -173,6 +185,26 @@ def deploy() -> None:
     [mapping] = boto3.client("apigatewayv2").get_api_mappings(DomainName="go.example.com")["Items"]
     says(mapping["ApiId"], SECOND)
     boto3.client("cloudformation").delete_stack(StackName=SECOND)
+
+
+def going_back(flags: str, release: Path) -> None:
+    """Parameters change without a build, another deployment is taken back, and that again."""
+    says(make("configure", f"STACK_NAME={SECOND}", "PARAMETERS=LogRetentionDays=3"), "Modify", f"{SECOND} is changed.")
+    says(make("configure", f"STACK_NAME={SECOND}", "PARAMETERS=LogRetentionDays=3"), "Nothing changes.")
+    stack = {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in resources(boto3.client("cloudformation"), SECOND)}
+    code = lambda: boto3.client("lambda").get_function_configuration(FunctionName=stack["WebFunction"])["CodeSha256"]  # noqa: E731
+    package = release / "functions" / "web.zip"
+    with zipfile.ZipFile(package, "a") as archive:
+        archive.comment = b"edited"
+    write_sums(release)
+    before = code()
+    make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={release}")
+    edited = code()
+    make("rollback", f"STACK_NAME={SECOND}")
+    back = code()
+    make("rollback", f"STACK_NAME={SECOND}")
+    if [before, edited] != [back, code()] or before == edited:
+        sys.exit(f"a rollback leads from {edited} to {back}, not to {before}, and the next one to {code()}")
 
 
 def screenshots() -> None:
@@ -214,7 +246,8 @@ TRIALS: dict[tuple[str, ...], Callable[[], None]] = {
     ("invite", "reset", "close-account"): people,
     ("smoke",): lambda: says(make("smoke", f"URL={os.environ['API_URL']}"), "That was the tour."),
     ("verify",): lambda: says(make("verify", f"RELEASE={LOCAL}"), " functions have the packages that are here\n"),
-    ("deploy",): deploy,
+    ("deploy", "configure", "rollback"): deploy,
+    ("page",): page,
     ("screenshots",): screenshots,
     ("units",): units,
 }
