@@ -24,7 +24,7 @@ each_quoted = $(foreach word,$(1),$(call quoted,$(word)))
 export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
-.PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules fmt lint bins unit integration conformance localstack template calculator \
+.PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules upgrade fmt lint bins unit integration conformance localstack template calculator \
 	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy smoke configure rollback page verify clean
 
 help: ## print this
@@ -95,6 +95,12 @@ schedules: ## 3,200 random schedules of clicks, a job on 10,000 links, a workspa
 	@PROPTEST_CASES=$(call quoted,$(PROPTEST_CASES)) $(PYTHON) -m infra.run_tests --twice --test exactness
 	@JOB_LINKS=5000 PURGED_CLICKS=20000 $(PYTHON) -m infra.run_tests --test pipeline -- jobs::a_rename closing::a_workspace_with_many \
 	  purge::the_job_runner
+
+# FROM is a commit whose stored forms are those of this one. See docs/testing.md.
+upgrade: ## deploy this version over that of FROM while work is under way, and check that nothing is lost or counted twice
+	$(if $(FROM),,$(error Say over which version: make upgrade FROM=<commit>))
+	@$(LINKLET) install sam
+	@$(SAM_PYTHON) -m infra.local.upgrade $(call quoted,$(FROM))
 
 fmt: ## check the formatting
 	cargo fmt --all --check

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from .local.installer import ROOT, say
+from .local.installer import ROOT, Failure, end_with, say
 
 TURNS = 3
 ONLY_COUNTING = ["--profile", "release", "--subjects", "analytics", "--variants", "", "--invocations", "", "--starts", ""]
@@ -34,19 +34,34 @@ def main() -> None:
 
 def built(commit: str, folder: Path) -> Path:
     """Builds the benchmark of a commit, and returns its target folder."""
-    source, target = folder / "source", folder / "target"
-    if source.exists():
-        run("git", "-C", str(source), "checkout", "--quiet", "--detach", commit)
-    else:
-        run("git", "worktree", "add", "--quiet", "--detach", str(source), commit)
+    source, target = checked_out(commit, folder), folder / "target"
     manifest = ["--manifest-path", str(source / "Cargo.toml"), "--target-dir", str(target)]
     run("cargo", "build", "--quiet", "--profile", "measure", "--package", "linklet-bench", *manifest)
     return target
 
 
+def checked_out(commit: str, folder: Path) -> Path:
+    """A working copy of this commit, in a folder that may have one of another commit."""
+    if not said("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"):
+        raise Failure(f"There is no commit {commit} here. `git log` lists those that there are, `git fetch` gets others.")
+    source = folder / "source"
+    if not source.exists():
+        # A folder that was deleted is a working copy to Git still, which it replaces with --force only.
+        run("git", "worktree", "add", "--quiet", "--force", "--detach", str(source), commit)
+    elif said("-C", str(source), "status", "--porcelain"):
+        raise Failure(f"{source} was edited. Remove it: git worktree remove --force {source}")
+    else:
+        run("git", "-C", str(source), "checkout", "--quiet", "--detach", commit)
+    return source
+
+
+def said(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+
+
 def run(*command: str) -> None:
     if subprocess.run(command, cwd=ROOT).returncode:
-        sys.exit(f"{' '.join(command[:3])} has failed")
+        raise Failure(f"{' '.join(command[:3])} has failed")
 
 
 def measure(target: Path, speeds: Speeds) -> None:
@@ -69,4 +84,4 @@ def table(theirs: Speeds, ours: Speeds) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    end_with(main)

@@ -34,8 +34,8 @@ TEMPLATES = [ROOT / "template.yaml", ROOT / "infra" / "observability.yaml"]
 DEFAULT_PORT = 4566
 REGION = "us-east-1"
 STACK = "linklet"
-# That of `make up`, that of `make e2e`, and that of `make e2e-sam`.
-SYSTEMS = ["local", "e2e", "e2e-sam"]
+# That of `make up`, that of `make e2e`, that of `make e2e-sam`, and that of `make upgrade`.
+SYSTEMS = ["local", "e2e", "e2e-sam", "upgrade"]
 # That of `make up`, unless the tests of the Makefile say that theirs is meant.
 MEANT = os.environ.get("LINKLET_SYSTEM", "local")
 
