@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import boto3
@@ -207,7 +206,7 @@ def report(checks: list[Check], stack: dict[str, str]) -> bool:
 
 
 def main() -> int:
-    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "upgrade"
+    folder = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "upgrade"
     commit, source, system = sys.argv[1], checked_out(sys.argv[1], folder), System("upgrade")
     theirs = os.environ | {"CARGO_TARGET_DIR": str(folder / "target")}
 
