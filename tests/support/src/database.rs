@@ -458,14 +458,18 @@ impl TestDynamoDb {
     /// # Panics
     /// When it isn't there.
     pub async fn patch(&self, link: &LinkId, patch: &LinkPatch) -> Link {
-        let record = Record::Link(self.link(link.code.as_str()).await);
-        let changed = self.edit(&record, |record| match record {
-            Record::Link(link) => LinkEdit::Change(Box::new(link.changed_by(patch, Timestamp::now()))),
-            Record::Tombstone(_) => LinkEdit::Keep,
-        });
-        match changed.await {
-            EditOutcome::Written(Record::Link(link)) => link,
-            other => panic!("the link is not changed but {other:?}"),
+        loop {
+            let record = Record::Link(self.link(link.code.as_str()).await);
+            let changed = self.edit(&record, |record| match record {
+                Record::Link(link) => LinkEdit::Change(Box::new(link.changed_by(patch, Timestamp::now()))),
+                Record::Tombstone(_) => LinkEdit::Keep,
+            });
+            match changed.await {
+                EditOutcome::Written(Record::Link(link)) => return link,
+                // Others were faster, as often as an edit is tried.
+                EditOutcome::Contended => {}
+                other => panic!("the link is not changed but {other:?}"),
+            }
         }
     }
 
