@@ -34,6 +34,8 @@ from .system import LOCAL, PACKAGES, local_parameters
 LINKS = 12
 # A stack beside that of the tests, and its API.
 SECOND = "decade00"
+# As at AWS, since the local system is only the first one.
+OF_SECOND = [f"STACK_NAME={SECOND}", "STAGE=aws"]
 # What `make units` writes.
 WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md", "docs/scale.md")]
 
@@ -138,13 +140,15 @@ def release(folder: Path, broken: bool) -> Path:
 
 
 def page() -> None:
-    """Only somebody who has confirmed hears of an alarm."""
-    topic, queue = outputs()["AlarmTopicArn"], boto3.client("sqs").create_queue(QueueName="pager")["QueueUrl"]
-    arn = boto3.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    """Whoever has subscribed hears of an alarm."""
+    admitted = {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [admitted]})
+    queues, topic = boto3.client("sqs"), outputs()["AlarmTopicArn"]
+    queue = queues.create_queue(QueueName="pager", Attributes={"Policy": policy})["QueueUrl"]
+    arn = queues.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
     boto3.client("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
     says(make("page"), f"sqs {arn}", "is set off.")
-    heard = boto3.client("sqs").receive_message(QueueUrl=queue, WaitTimeSeconds=20).get("Messages", [])
-    says(str(heard), "A drill by `make page`.")
+    says(str(queues.receive_message(QueueUrl=queue, WaitTimeSeconds=20).get("Messages")), "A drill by `make page`.")
 
 
 def left_of(stack: str) -> list[str]:
@@ -175,7 +179,7 @@ def deploy() -> None:
             sys.exit(f"a first deployment that has failed leaves {left}")
         whole = release(Path(folder) / "whole", broken=False)
         says(make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={whole}"), "That was the tour.", f"Linklet is at {api}/app")
-        says(make("verify", f"STACK_NAME={SECOND}", f"RELEASE={whole}"), "functions have the packages that are here")
+        says(make("verify", *OF_SECOND, f"RELEASE={whole}"), "functions have the packages that are here")
         going_back(flags, whole)
     tables = boto3.client("dynamodb")
     of_stack = [tables.describe_table(TableName=name)["Table"] for name in tables.list_tables()["TableNames"] if name.startswith(SECOND)]
@@ -189,8 +193,8 @@ def deploy() -> None:
 
 def going_back(flags: str, release: Path) -> None:
     """Parameters change without a build, another deployment is taken back, and that again."""
-    says(make("configure", f"STACK_NAME={SECOND}", "PARAMETERS=LogRetentionDays=3"), "Modify", f"{SECOND} is changed.")
-    says(make("configure", f"STACK_NAME={SECOND}", "PARAMETERS=LogRetentionDays=3"), "Nothing changes.")
+    says(make("configure", *OF_SECOND, "PARAMETERS=LogRetentionDays=3"), "Modify", f"{SECOND} is changed.")
+    says(make("configure", *OF_SECOND, "PARAMETERS=LogRetentionDays=3"), "Nothing changes.")
     stack = {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in resources(boto3.client("cloudformation"), SECOND)}
     code = lambda: boto3.client("lambda").get_function_configuration(FunctionName=stack["WebFunction"])["CodeSha256"]  # noqa: E731
     package = release / "functions" / "web.zip"
@@ -200,9 +204,9 @@ def going_back(flags: str, release: Path) -> None:
     before = code()
     make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={release}")
     edited = code()
-    make("rollback", f"STACK_NAME={SECOND}")
+    make("rollback", *OF_SECOND)
     back = code()
-    make("rollback", f"STACK_NAME={SECOND}")
+    make("rollback", *OF_SECOND)
     if [before, edited] != [back, code()] or before == edited:
         sys.exit(f"a rollback leads from {edited} to {back}, not to {before}, and the next one to {code()}")
 
