@@ -330,6 +330,7 @@ page: ## set off an alarm of the deployed stack, to see that somebody is paged
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.page
 
+verify: export RELEASE := $(or $(RELEASE),$(if $(filter aws,$(STAGE)),,target/local))
 verify: ## compare the stack with the template and the packages here, and look at alarms and dead-letter queues (RELEASE=dist/… for another template)
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.verify

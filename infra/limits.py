@@ -6,6 +6,7 @@ and whether mail can be sent and the domain can be used. What it isn't allowed t
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,8 @@ Parameters = dict[str, str]
 
 # Where the template and the packages are: here, or in a release.
 HOME = ROOT / os.environ.get("RELEASE", "")
+if not (HOME / "template.yaml").is_file():
+    sys.exit(f"{HOME} is no release: it has no template.yaml. RELEASE is the folder that an archive of a release has.")
 TEMPLATE: dict[str, Any] = yaml_parse((HOME / "template.yaml").read_text())
 DEFAULTS: Parameters = {name: str(parameter["Default"]) for name, parameter in TEMPLATE["Parameters"].items()}
 ACCOUNT_SIZES = [int(size) for size in TEMPLATE["Parameters"]["AccountConcurrency"]["AllowedValues"]]
