@@ -60,13 +60,13 @@ def rollback(client: Any) -> None:
     except ClientError as error:
         raise Failure(f"No deployment before this one of {STACK} is kept: {error}") from None
     known = parameters(client.describe_stacks(StackName=STACK)["Stacks"][0])
-    update(client, wanted & known, {}, TemplateURL=url)
-    keep(boto3.Session(), STACK, now)
-    print("Another `make rollback` leads back to what was deployed until now.")
+    if update(client, wanted & known, {}, TemplateURL=url):
+        keep(boto3.Session(), STACK, now)
+        print("Another `make rollback` leads back to what was deployed until now.")
 
 
-def update(client: Any, kept: set[str], changed: Parameters, **template: Any) -> None:
-    """Updates the stack by a change set, which it prints, and waits for the end."""
+def update(client: Any, kept: set[str], changed: Parameters, **template: Any) -> bool:
+    """Updates the stack by a change set, which it prints, and waits for the end. Returns whether anything has changed."""
     values = [{"ParameterKey": name, "UsePreviousValue": True} for name in sorted(kept - changed.keys())]
     values += [{"ParameterKey": name, "ParameterValue": value} for name, value in changed.items()]
     wait = {"WaiterConfig": {"Delay": LOOK_EVERY_SECONDS, "MaxAttempts": 3_600 // LOOK_EVERY_SECONDS}}
@@ -79,7 +79,7 @@ def update(client: Any, kept: set[str], changed: Parameters, **template: Any) ->
         client.delete_change_set(**change_set)
         if any(text in reason for text in UNCHANGED):
             print("Nothing changes.")
-            return
+            return False
         raise Failure(f"Nothing was changed: {reason}") from None
     for page in client.get_paginator("describe_change_set").paginate(**change_set):
         for each in page["Changes"]:
@@ -89,6 +89,8 @@ def update(client: Any, kept: set[str], changed: Parameters, **template: Any) ->
         client.get_waiter("stack_update_complete").wait(StackName=STACK, **wait)
     except WaiterError as error:
         raise Failure(f"The change has failed and is taken back: {error}. The stack's events say why.") from None
+    print(f"{STACK} is changed.")
+    return True
 
 
 def main() -> None:
@@ -106,7 +108,6 @@ def main() -> None:
             configure(client, dict(each.split("=", 1) for each in arguments.parameters))
     except (ClientError, BotoCoreError) as error:
         raise Failure(str(error)) from None
-    print(f"{STACK} is changed.")
 
 
 if __name__ == "__main__":

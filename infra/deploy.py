@@ -124,16 +124,24 @@ def plan(who: dict[str, str], region: str, stack: str, exists: bool, parameters:
         "Watched": f"Monitoring={parameters['Monitoring']}, {of('AlarmEmail', 'and AlarmEmail names nobody')}; logs for "
         f"{parameters['LogRetentionDays']} days",
         "Makes": f"an HTTP API, {functions} functions with a role and a log group each, tables and queues; the change set has all",
-        "Protects": "tables from being deleted" if exists else "tables from being deleted, as soon as a link and its click were tried",
+        "Protects": protects(exists, parameters[PROTECTION]),
         "Costs": about_costs(parameters),
     }
     return "\n".join(f"{name + ':':<10} {text}" for name, text in rows.items())
 
 
+def protects(exists: bool, protection: str) -> str:
+    if protection == "off":
+        return "nothing, since DeletionProtection=off"
+    return "tables from being deleted" + ("" if exists else ", as soon as a link and its click were tried")
+
+
 def about_costs(parameters: Parameters) -> str:
     def usd(*more: str) -> float:
-        known = (f"{name}={parameters[parameter]}" for name, parameter in COSTS.items())
-        load = inputs.parse([*known, *more])
+        known = {name: parameters[parameter] for name, parameter in COSTS.items()}
+        # What the lower levels log isn't measured.
+        known["LOG_LEVEL"] = {"debug": "info", "trace": "info"}.get(parameters["LogLevel"], parameters["LogLevel"])
+        load = inputs.parse([*(f"{name}={value}" for name, value in known.items()), *more])
         return linklet.bill(load, tables.load_tables()).total
 
     idle, busy = usd("CLICKS=0", "LINKS=0"), usd()
@@ -204,9 +212,12 @@ def main() -> None:
         raise Failure("The functions can't be built, see above.")
     protection = deployment.overrides.get(PROTECTION, "on")
     if before:
-        replaced = template_of(account.client("cloudformation"), deployment.stack)
+        client = account.client("cloudformation")
+        replaced = template_of(client, deployment.stack)
         deploy(deployment, {PROTECTION: protection})
-        keep(account.session, deployment.stack, replaced)
+        # Otherwise `make rollback` would lead to what is there already.
+        if template_of(client, deployment.stack) != replaced:
+            keep(account.session, deployment.stack, replaced)
     else:
         # What has failed is removed, so nothing is in the way of the next attempt.
         deploy(deployment, {PROTECTION: "off"}, "--on-failure", "DELETE")

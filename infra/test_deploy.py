@@ -2,7 +2,8 @@
 
 import unittest
 
-from .deploy import Deployment
+from .deploy import Deployment, about_costs, protects
+from .limits import DEFAULTS
 
 
 class Flags(unittest.TestCase):
@@ -21,3 +22,15 @@ class Flags(unittest.TestCase):
         given = {"CorsOrigins": "https://a.example,https://b.example", "RegistrationDomains": "a.example, b.example", "AlarmEmail": ""}
         command = Deployment("linklet", given, None, None).command({"DeletionProtection": "off"})
         self.assertEqual(Deployment.of(command[2:]).overrides, given | {"DeletionProtection": "off"})
+
+
+class Plan(unittest.TestCase):
+    def test_each_log_level_has_a_cost(self) -> None:
+        of = {level: about_costs(DEFAULTS | {"LogLevel": level}) for level in ("error", "info", "debug", "trace")}
+        self.assertRegex(of["info"], r"^\$\d\.\d\d a month without clicks, \$\d+\.\d\d with a million clicks")
+        self.assertEqual((of["debug"], of["trace"]), (of["info"], of["info"]))
+
+    def test_protection_is_promised_only_if_it_is_wanted(self) -> None:
+        self.assertIn("DeletionProtection=off", protects(exists=False, protection="off"))
+        self.assertIn("were tried", protects(exists=False, protection="on"))
+        self.assertNotIn("were tried", protects(exists=True, protection="on"))

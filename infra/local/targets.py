@@ -202,7 +202,8 @@ def going_back(flags: str, release: Path) -> None:
         archive.comment = b"edited"
     write_sums(release)
     before = code()
-    make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={release}")
+    for _ in ("a change", "the same again"):
+        make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={release}")
     edited = code()
     make("rollback", *OF_SECOND)
     back = code()
