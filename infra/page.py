@@ -21,8 +21,10 @@ def main() -> None:
         print(f"{each['Protocol']} {each['Endpoint']}{': not confirmed yet, so nothing arrives there' if waits else ''}")
     if not any(each["SubscriptionArn"].startswith("arn:") for each in found):
         sys.exit("Nobody is told of alarms: deploy with AlarmEmail, and confirm the mail that SNS sends.")
-    kinds = ((each["ResourceType"], each["PhysicalResourceId"]) for each in resources(boto3.client("cloudformation"), STACK))
-    alarm = next(name for kind, name in kinds if kind == "AWS::CloudWatch::Alarm")
+    alarms = [each for each in resources(boto3.client("cloudformation"), STACK) if each["ResourceType"] == "AWS::CloudWatch::Alarm"]
+    # That of a dead-letter queue, if there is one: others would take back a gradual deployment.
+    alarms.sort(key=lambda each: "Dlq" not in each["LogicalResourceId"])
+    alarm = alarms[0]["PhysicalResourceId"]
     boto3.client("cloudwatch").set_alarm_state(AlarmName=alarm, StateValue="ALARM", StateReason=REASON)
     print(f"{alarm} is set off. Each of these gets a message now, and another one when CloudWatch takes it back.")
 
