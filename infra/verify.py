@@ -70,7 +70,8 @@ def code(_: Any, found: list[Resource]) -> Finding:
             ours = base64.b64encode(hashlib.sha256(package.read_bytes()).digest()).decode()
             if client.get_function_configuration(FunctionName=each["PhysicalResourceId"])["CodeSha256"] != ours:
                 differing.append(f"{each['LogicalResourceId']} has another package than {uri}")
-    return "functions have the packages that are here", compared, differing
+    where = "that are here" if compared else "to compare: name a RELEASE"
+    return f"functions have the packages {where}", compared, differing
 
 
 def drift(client: Any, _: list[Resource]) -> Finding:
