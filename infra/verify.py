@@ -47,12 +47,18 @@ def without_paths(node: Any) -> Any:
     return node
 
 
-def template(client: Any, _: list[Resource]) -> Finding:
-    deployed = client.get_template(StackName=STACK, TemplateStage="Original")["TemplateBody"]
-    theirs, ours = (without_paths(each) for each in (yaml_parse(deployed) if isinstance(deployed, str) else deployed, TEMPLATE))
-    parts = {(part, name) for each in (theirs, ours) for part in each if isinstance(each[part], dict) for name in each[part]}
-    differing = [f"{part}.{name}" for part, name in sorted(parts) if theirs.get(part, {}).get(name) != ours.get(part, {}).get(name)]
-    return "parts of the template are those of template.yaml", len(parts), differing
+def template(client: Any, found: list[Resource]) -> Finding:
+    """Of the stack and its child stacks."""
+    compared, differing = 0, []
+    children = {each["PhysicalResourceId"]: TEMPLATE["Resources"][each["LogicalResourceId"]] for each in found if each["ResourceType"] == NESTED}
+    files = {stack: yaml_parse((HOME / child["Properties"]["TemplateURL"]).read_text()) for stack, child in children.items()}
+    for stack, ours in ({STACK: TEMPLATE} | files).items():
+        deployed = client.get_template(StackName=stack, TemplateStage="Original")["TemplateBody"]
+        theirs, ours = (without_paths(each) for each in (yaml_parse(deployed) if isinstance(deployed, str) else deployed, ours))
+        parts = {(part, name) for each in (theirs, ours) for part in each if isinstance(each[part], dict) for name in each[part]}
+        compared += len(parts)
+        differing += [f"{part}.{name}" for part, name in sorted(parts) if theirs.get(part, {}).get(name) != ours.get(part, {}).get(name)]
+    return "parts of the templates are those that are here", compared, differing
 
 
 def states(_: Any, found: list[Resource]) -> Finding:
@@ -74,20 +80,28 @@ def code(_: Any, found: list[Resource]) -> Finding:
     return f"functions have the packages {where}", compared, differing
 
 
-def drift(client: Any, _: list[Resource]) -> Finding:
-    identity = client.detect_stack_drift(StackName=STACK)["StackDriftDetectionId"]
+def drift(client: Any, found: list[Resource]) -> Finding:
+    """Of the stack and its child stacks, since detection doesn't go into these."""
+    checked, changed = 0, []
+    for stack in [STACK, *(each["PhysicalResourceId"] for each in found if each["ResourceType"] == NESTED)]:
+        drifts, reasons = drifts_of(client, stack)
+        checked += len(drifts)
+        changed += [f"{each['LogicalResourceId']} is {each['StackResourceDriftStatus']}: {paths(each)}" for each in drifts
+                    if each["StackResourceDriftStatus"] != "IN_SYNC"] + reasons
+    return "resources are as CloudFormation made them", checked, changed
+
+
+def drifts_of(client: Any, stack: str) -> tuple[list[Resource], list[str]]:
+    """The resources that were checked, and why some couldn't be."""
+    identity = client.detect_stack_drift(StackName=stack)["StackDriftDetectionId"]
     while (status := client.describe_stack_drift_detection_status(StackDriftDetectionId=identity))["DetectionStatus"] == DETECTING:
         time.sleep(2)
     drifts, more = [], {}
     while more is not None:
-        page = client.describe_stack_resource_drifts(StackName=STACK, **more)
+        page = client.describe_stack_resource_drifts(StackName=stack, **more)
         drifts += [each for each in page["StackResourceDrifts"] if each["StackResourceDriftStatus"] != "NOT_CHECKED"]
         more = {"NextToken": page["NextToken"]} if "NextToken" in page else None
-    changed = [f"{each['LogicalResourceId']} is {each['StackResourceDriftStatus']}: {paths(each)}" for each in drifts
-               if each["StackResourceDriftStatus"] != "IN_SYNC"]
-    if "DetectionStatusReason" in status:
-        changed.append(status["DetectionStatusReason"])
-    return "resources are as CloudFormation made them", len(drifts), changed
+    return drifts, [status["DetectionStatusReason"]] if "DetectionStatusReason" in status else []
 
 
 def paths(resource: Resource) -> str:
