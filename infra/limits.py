@@ -31,6 +31,9 @@ ACCOUNT_SIZES = [int(size) for size in TEMPLATE["Parameters"]["AccountConcurrenc
 # A right that is missing, or a service that isn't reached.
 UNASKED = (BotoCoreError, ClientError)
 
+# What a certificate or a zone is answered that doesn't exist.
+MISSING = {"ResourceNotFoundException", "NoSuchHostedZone"}
+
 # Codes of quotas in Service Quotas.
 CONCURRENT_EXECUTIONS = "L-B99A9384"
 THROTTLE_RATE = "L-8A5B8E43"
@@ -207,9 +210,10 @@ class Account:
         return not self.client("sesv2").get_account()["ProductionAccessEnabled"]
 
     def may_send_from(self, address: str) -> bool:
-        """Whether SES knows the address, or its domain, as somebody's here."""
+        """Whether SES knows the address, its domain or one above that as somebody's here."""
         client = self.client("sesv2")
-        for identity in (address, address.partition("@")[2]):
+        labels = address.partition("@")[2].split(".")
+        for identity in (address, *(".".join(labels[above:]) for above in range(len(labels) - 1))):
             with contextlib.suppress(client.exceptions.NotFoundException):
                 if client.get_email_identity(EmailIdentity=identity)["VerifiedForSendingStatus"]:
                     return True
@@ -244,7 +248,7 @@ def findings(account: Account, stack: Parameters, overrides: Parameters) -> Iter
         try:
             yield from check(account, parameters)
         except UNASKED as error:
-            yield Finding(f"AWS doesn't say whether {what} ({reason(error)}).")
+            yield Finding(f"AWS doesn't say whether {what} ({reason(error)}).", stops=reason(error) in MISSING)
 
 
 def about_mail(account: Account, parameters: Parameters) -> Iterator[Finding]:
@@ -271,15 +275,15 @@ def about_domain(account: Account, parameters: Parameters) -> Iterator[Finding]:
         return
     if not (arn or zone):
         yield Finding("DomainName needs HostedZoneId, or CertificateArn.", stops=True)
-    if arn:
-        certificate, region = account.certificate(arn), account.session.region_name
+    if arn and arn.split(":")[3] != (region := account.session.region_name):
+        yield Finding(f"The certificate must be in {region}.", stops=True)
+    elif arn:
+        certificate = account.certificate(arn)
         names = certificate.get("SubjectAlternativeNames", [certificate["DomainName"]])
         if not {domain, f"*.{domain.partition('.')[2]}"} & set(names):
             yield Finding(f"The certificate is for {', '.join(names)}, and not for {domain}.", stops=True)
         if certificate["Status"] != "ISSUED":
             yield Finding(f"The certificate is {certificate['Status']}: it must be ISSUED.", stops=True)
-        if arn.split(":")[3] != region:
-            yield Finding(f"The certificate must be in {region}.", stops=True)
     if zone:
         found = account.zone(zone)
         if found.get("Config", {}).get("PrivateZone"):

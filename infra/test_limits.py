@@ -187,10 +187,10 @@ class Findings(unittest.TestCase):
 
 class Mail(unittest.TestCase):
     def test_an_address_or_its_domain_must_be_verified(self) -> None:
-        for identities, stops in (((True,), False), ((None, True), False), ((False, True), False), ((None, None), True), ((False, None), True)):
-            found = findings(Aws(identities=identities), MailSender="links@example.com")
+        for identities, stops in (((True,), False), ((None, True), False), ((False, True), False), ((None, None, True), False), ((None, None, None), True), ((False, None, None), True)):
+            found = findings(Aws(identities=identities), MailSender="links@mail.example.com")
             self.assertEqual([each.stops for each in found], [True] if stops else [], identities)
-            self.assertTrue(not found or "links@example.com" in found[0].sentence)
+            self.assertTrue(not found or "links@mail.example.com" in found[0].sentence)
 
     def test_the_sandbox_is_mentioned_and_does_not_stop(self) -> None:
         [found] = findings(Aws(identities=(True,), production=False), MailSender="links@example.com")
@@ -218,8 +218,14 @@ class Domains(unittest.TestCase):
             ({"Status": "PENDING_VALIDATION"}, self.ARN, "is PENDING_VALIDATION: it must be ISSUED."),
             ({}, self.ARN.replace("eu-west-1", "us-east-1"), "must be in eu-west-1."),
         ):
-            found = self.found(Aws(certificate=self.ISSUED | change), CertificateArn=arn)
+            # ACM knows nothing of another region's.
+            known = self.ISSUED | change if arn == self.ARN else None
+            found = self.found(Aws(certificate=known), CertificateArn=arn)
             self.assertEqual(found, [f"The certificate {expected}"] if expected else [])
+
+    def test_what_does_not_exist_stops(self) -> None:
+        for refusal, named in (("ResourceNotFoundException", {"CertificateArn": self.ARN}), ("NoSuchHostedZone", {"HostedZoneId": "Z1"})):
+            self.assertEqual(self.found(Aws(refusal=refusal), **named), [f"AWS doesn't say whether the domain can be used ({refusal})."])
 
     def test_the_zone_is_public_and_has_the_domain(self) -> None:
         for zone, expected in (
