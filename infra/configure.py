@@ -60,6 +60,8 @@ def rollback(client: Any) -> None:
     except ClientError as error:
         raise Failure(f"No deployment before this one of {STACK} is kept: {error}") from None
     known = parameters(client.describe_stacks(StackName=STACK)["Stacks"][0])
+    if lost := known - wanted:
+        print(f"That template doesn't have these parameters, so their values are lost: {', '.join(sorted(lost))}.")
     if update(client, wanted & known, {}, TemplateURL=url):
         keep(boto3.Session(), STACK, now)
         print("Another `make rollback` leads back to what was deployed until now.")

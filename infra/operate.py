@@ -11,19 +11,24 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
 from .stack import outputs
 
 # Longer than the function may run. A call is never repeated, since one that got no answer may have done its work.
-PATIENT = Config(read_timeout=930, retries={"total_max_attempts": 1})
+# Without packets in between, gateways drop a connection after minutes.
+PATIENT = Config(read_timeout=930, tcp_keepalive=True, retries={"total_max_attempts": 1})
 
 
 def ask(command: dict[str, Any]) -> dict[str, Any]:
     """Has a command carried out, and returns the answer. A refusal or a failure ends the program."""
-    order = {"operator": boto3.client("sts").get_caller_identity()["Arn"], "command": command}
-    function = outputs()["OperateFunctionName"]
-    called = boto3.client("lambda", config=PATIENT).invoke(FunctionName=function, Payload=json.dumps(order))
-    answer = json.load(called["Payload"])
+    try:
+        order = {"operator": boto3.client("sts").get_caller_identity()["Arn"], "command": command}
+        function = outputs()["OperateFunctionName"]
+        called = boto3.client("lambda", config=PATIENT).invoke(FunctionName=function, Payload=json.dumps(order))
+        answer = json.load(called["Payload"])
+    except (BotoCoreError, ClientError) as error:
+        sys.exit(f"There is no answer: {error}. If the function was called, its log says what was done.")
     if "FunctionError" in called:
         sys.exit(f"The function {function} failed: {answer['errorMessage']}")
     if "refusal" in answer:
