@@ -211,27 +211,32 @@ def main() -> None:
     if not RELEASE and subprocess.run(["make", "--silent", "package"], cwd=ROOT).returncode:
         raise Failure("The functions can't be built, see above.")
     protection = deployment.overrides.get(PROTECTION, "on")
+    # An unprotected stack wasn't tried to the end, unless somebody wants it so.
+    is_tried = protection == "off" or kept.get(PROTECTION) == "on"
+    first = {PROTECTION: protection if is_tried else "off"}
     if before:
         client = account.client("cloudformation")
         replaced = template_of(client, deployment.stack)
-        deploy(deployment, {PROTECTION: protection})
+        deploy(deployment, first)
         # Otherwise `make rollback` would lead to what is there already.
         if template_of(client, deployment.stack) != replaced:
-            keep(account.session, deployment.stack, replaced)
+            try:
+                keep(account.session, deployment.stack, replaced)
+            except UNASKED as error:
+                say(f"`make rollback` can't lead back from here, since the template before can't be kept: {error}")
     else:
         # What has failed is removed, so nothing is in the way of the next attempt.
-        deploy(deployment, {PROTECTION: "off"}, "--on-failure", "DELETE")
+        deploy(deployment, first, "--on-failure", "DELETE")
     if (stack := account.stack(deployment.stack)) is None:
         raise Failure("Nothing was deployed.")
     end = outputs(stack)
-    # The DNS record of a domain may be missing, or unknown to resolvers.
-    url = end["ApiUrl" if end["PublicUrl"] == f"https://{parameters['DomainName']}" else "PublicUrl"]
+    # What leads people there, such as a DNS record, may be missing until somebody knows this address. The emulator has another one.
+    url = end["PublicUrl" if parameters["EmulatorApiId"] else "ApiUrl"]
     await_health(url)
-    # An unprotected stack wasn't tried to the end, unless somebody wants it so.
-    if kept.get(PROTECTION) != "on" and protection == "on":
+    if not is_tried:
         smoke(url, deployment, region)
-    if not before and protection == "on":
-        deploy(deployment, {PROTECTION: "on"}, "--no-confirm-changeset")
+        # Of a stack that was there, somebody may have refused the change set.
+        deploy(deployment, {PROTECTION: "on"}, *([] if before else ["--no-confirm-changeset"]))
     print(farewell(end, deployment, region, parameters))
 
 
