@@ -73,8 +73,7 @@ const RIGHTS: &str = "
     NotificationsTable                *              Query UpdateItem: account
     NotificationsTable                *              UpdateItem: notify
     StatsTable                        *              BatchGetItem: update
-    StatsTable                        *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem: analytics
-    StatsTable                        *              BatchGetItem GetItem PutItem Query UpdateItem: operate
+    StatsTable                        *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem: analytics operate
     StatsTable                        *              BatchGetItem Query: list stats
     StatsTable                        OVERVIEW#      BatchWriteItem Query: jobs
     StatsTable                        OVERVIEW#      GetItem PutItem UpdateItem: overview
