@@ -93,7 +93,7 @@ PROPTEST_CASES ?= 1600
 
 schedules: ## 3,200 random schedules of clicks, a job on 10,000 links, a workspace of as many that is closed
 	@PROPTEST_CASES=$(call quoted,$(PROPTEST_CASES)) $(PYTHON) -m infra.run_tests --twice --test exactness
-	@JOB_LINKS=5000 PURGED_CLICKS=20000 $(PYTHON) -m infra.run_tests --test pipeline -- jobs::a_rename closing::a_workspace_with_many \
+	@JOB_LINKS=5000 PURGED_CLICKS=200000 $(PYTHON) -m infra.run_tests --test pipeline -- jobs::a_rename closing::a_workspace_with_many \
 	  purge::the_job_runner
 
 # FROM is a commit whose stored forms are those of this one. See docs/testing.md.

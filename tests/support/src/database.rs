@@ -583,6 +583,18 @@ impl TestDynamoDb {
         self.service.call(Operation::CreateTable, Template::load().tables()[table].clone());
     }
 
+    /// Makes a table of the template anew, empty and without its stream: each record of a stream takes the service as long as it has
+    /// records.
+    ///
+    /// # Panics
+    /// When the template has none.
+    pub fn make_without_stream(&self, table: &str) {
+        let mut definition = Template::load().tables()[table].clone();
+        definition["StreamSpecification"] = json!({"StreamEnabled": false});
+        self.take_away(table);
+        self.service.call(Operation::CreateTable, definition);
+    }
+
     /// All items of a table, in no order, in DynamoDB's JSON.
     ///
     /// # Panics
