@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{ClickId, Dimension, Event, LinkIdentity, LinkStats, Record, Spread, Timestamp, Totals};
-use linklet_dynamodb::{DayOutcome, DayWork, Life, StatsTable, stream::change_of};
+use linklet_dynamodb::{DayOutcome, DayWork, Life, Milestone, StatsTable, stream::change_of};
 use linklet_operate::{OperateError, Reconciler, Report};
 use linklet_test_support::{
     FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb, click_event, event_batch, in_role_of, queue_batch,
@@ -392,6 +392,19 @@ async fn a_purged_link_stays_purged() {
     assert!(report.is_purged);
     assert_eq!(report.to_string(), "The link was purged: nothing is counted for it.");
     assert_eq!(fixture.stats().await, Default::default());
+}
+
+#[tokio::test]
+async fn a_purge_between_correction_and_milestones_leaves_no_milestone() {
+    let fixture = Fixture::counted(3, 1).await;
+    let (LinkIdentity { id, workspace, .. }, now) = (&fixture.link, Timestamp::now());
+    let milestone = Milestone::reached_by(&classified(&click_event("launch", now)).click, 10, 10);
+    fixture.db.stats().purge(workspace, id, now).await.unwrap();
+
+    in_role_of::<Reconciler, _>(fixture.db.stats().write_milestones(&[milestone])).await.unwrap();
+
+    let left = fixture.db.scan("StatsTable");
+    assert!(left.iter().all(|row| row["sk"]["S"].as_str().unwrap().starts_with("TOTAL#")), "{left:?}");
 }
 
 #[tokio::test]
