@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules upgrade fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile invite reset close-account package release deploy smoke configure rollback page verify clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile who suspend unsuspend invite reset close-account package release deploy smoke configure rollback page verify clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -203,7 +203,7 @@ e2e-sam: ## take the tour through `sam local start-api`, on a system of its own;
 # What is found lands in the target's corpus, and so in `make integration`.
 TARGET ?=
 SECONDS ?= 60
-HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+TRIPLE := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 FUZZED := $(notdir $(wildcard tests/fuzz/corpus/*))
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -212,7 +212,7 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-covera
 fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 	$(if $(filter $(FUZZED),$(subst $() ,|,$(TARGET))),,$(error Say which: make fuzz TARGET=$(subst $() ,|,$(FUZZED))))
 	@mkdir -p target/fuzz/corpus/$(TARGET)
-	FUZZ_TARGET=$(TARGET) RUSTFLAGS="$(FUZZ_FLAGS)" cargo run --quiet --profile fuzz --target $(HOST) --target-dir target/fuzz \
+	FUZZ_TARGET=$(TARGET) RUSTFLAGS="$(FUZZ_FLAGS)" cargo run --quiet --profile fuzz --target $(TRIPLE) --target-dir target/fuzz \
 		--package linklet-fuzz --features libfuzzer --bin fuzz -- -max_total_time=$(call quoted,$(SECONDS)) -timeout=10 -max_len=4096 \
 		-dict=tests/fuzz/words.dict -artifact_prefix=tests/fuzz/corpus/$(TARGET)/ \
 		target/fuzz/corpus/$(TARGET) tests/fuzz/corpus/$(TARGET)
@@ -278,6 +278,23 @@ reconcile: ## recount CODE from its raw clicks and report the difference
 	$(if $(CODE),,$(error Say which link: make reconcile CODE=abc1234))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate reconcile $(call quoted,$(CODE)) $(if $(filter yes,$(REPAIR)),--repair)
+
+# What is suspended stands on the command line, since many a shell has a HOST. See infra/runbooks/abuse.md.
+SCOPE = $(foreach name,CODE HOST WORKSPACE,$(if $(filter command,$(origin $(name))),--$(name) $(call quoted,$($(name)))))
+
+who: ## say whose link CODE is, and which other links lead to its host
+	$(if $(CODE),,$(error Say which link: make who CODE=abc1234))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate who $(call quoted,$(CODE))
+
+suspend: ## suspend the link CODE, all links to HOST or all of WORKSPACE, for a REASON: abuse, legal or other
+	$(if $(REASON),,$(error Say what and why: make suspend CODE=abc1234 REASON=abuse, or legal, or other))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate suspend $(SCOPE) --reason $(call quoted,$(REASON))
+
+unsuspend: ## let lead again what `make suspend` has suspended: CODE, HOST or WORKSPACE
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate unsuspend $(SCOPE)
 
 # EMAIL is taken from the command line only, since it is in many a shell's environment. See infra/runbooks/people.md.
 invite: ## let EMAIL register, and print the address of the page for it

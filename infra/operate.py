@@ -1,12 +1,15 @@
-"""Invites somebody, lets them set a new password, closes their account, or recounts a link. `make invite`, `make reset`,
-`make close-account` and `make reconcile` run it; read runbooks/people.md and runbooks/reconcile.md first.
+"""Invites somebody, lets them set a new password, closes their account, recounts a link, or suspends what does harm. `make invite`,
+`make reset`, `make close-account`, `make reconcile`, `make who`, `make suspend` and `make unsuspend` run it; read runbooks/people.md,
+runbooks/reconcile.md and runbooks/abuse.md first.
 
 The function `operate` does it, and logs who has asked for it.
 """
 
 import argparse
+import copy
 import json
 import sys
+import time
 from typing import Any
 
 import boto3
@@ -18,6 +21,11 @@ from .stack import outputs
 # Longer than the function may run. A call is never repeated, since one that got no answer may have done its work.
 # Without packets in between, gateways drop a connection after minutes.
 PATIENT = Config(read_timeout=930, tcp_keepalive=True, retries={"total_max_attempts": 1})
+
+
+# What may be suspended. Of the functions, those that create links hold for this long what is blocked.
+SCOPES = ["code", "host", "workspace"]
+BLOCKS_HELD_SECONDS = 60
 
 
 def ask(command: dict[str, Any]) -> dict[str, Any]:
@@ -37,14 +45,27 @@ def ask(command: dict[str, Any]) -> dict[str, Any]:
 
 
 def perform(command: dict[str, Any]) -> int:
-    """Shows what a command answers. Returns an exit code."""
-    answer = ask(command)
-    print(answer["text"])
-    return int(answer.get("needs_repair", False))
+    """Shows what a command answers, which may be page by page. Returns an exit code."""
+    [arguments] = command.values()
+    while True:
+        answer = ask(command)
+        if answer["text"]:
+            print(answer["text"], flush=True)
+        if not answer.get("next"):
+            return int(answer.get("needs_repair", False))
+        arguments["after"] = answer["next"]
+
+
+def perform_twice(command: dict[str, Any]) -> int:
+    """The second time for links that were created while functions didn't know of the block."""
+    perform(copy.deepcopy(command))
+    print("Links that are created within the next minute may slip through. Looking again in a minute …", flush=True)
+    time.sleep(BLOCKS_HELD_SECONDS)
+    return perform(command)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Invites people, resets passwords, closes accounts, recounts links")
+    parser = argparse.ArgumentParser(description="Invites people, resets passwords, closes accounts, recounts and suspends links")
     commands = parser.add_subparsers(required=True, dest="command", metavar="command")
     for name, what in [("invite", "let an address register"), ("close-account", "close the account of an address")]:
         commands.add_parser(name, help=what).add_argument("email")
@@ -54,8 +75,20 @@ def main() -> None:
     reconcile = commands.add_parser("reconcile", help="recount a link from its raw clicks")
     reconcile.add_argument("code", help="the short code")
     reconcile.add_argument("--repair", action="store_true", help="put right what differs")
+    commands.add_parser("who", help="say whose a link is, and which others lead to its host").add_argument("code")
+    for name, what in [("suspend", "suspend a link, all to a host, or all of a workspace"), ("unsuspend", "lift that")]:
+        suspending = commands.add_parser(name, help=what)
+        scope = suspending.add_mutually_exclusive_group(required=True)
+        for kind in SCOPES:
+            scope.add_argument(f"--{kind.upper()}", dest=kind, metavar=kind)
+        if name == "suspend":
+            suspending.add_argument("--reason", required=True, choices=["abuse", "legal", "other"])
     arguments = vars(parser.parse_args())
-    sys.exit(perform({arguments.pop("command"): arguments}))
+    command = arguments.pop("command")
+    if scopes := {kind: arguments.pop(kind) for kind in SCOPES if command.endswith("suspend")}:
+        arguments["what"] = {kind: value for kind, value in scopes.items() if value is not None}
+    repeats = command == "suspend" and "code" not in arguments["what"]
+    sys.exit((perform_twice if repeats else perform)({command: arguments}))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """That a command reaches the function once, and that its answer, a refusal and a failure are told apart."""
 
 import contextlib
+import copy
 import io
 import json
 import unittest
@@ -59,10 +60,25 @@ class Commands(unittest.TestCase):
             (("close-account", "ada@example.com"), {"close-account": {"email": "ada@example.com"}}),
             (("reconcile", "launch"), {"reconcile": {"code": "launch", "repair": False}}),
             (("reconcile", "launch", "--repair"), {"reconcile": {"code": "launch", "repair": True}}),
+            (("who", "launch"), {"who": {"code": "launch"}}),
+            (("suspend", "--CODE", "launch", "--reason", "abuse"), {"suspend": {"reason": "abuse", "what": {"code": "launch"}}}),
+            (("unsuspend", "--HOST", "spam.example"), {"unsuspend": {"what": {"host": "spam.example"}}}),
         ]:
             order, code, printed = answered({"text": "It is done."}, *arguments)
             self.assertEqual(order, {"operator": ARN, "command": command})
             self.assertEqual((code, printed), (0, "It is done.\n"))
+
+    def test_a_host_is_looked_for_page_by_page_and_once_more(self) -> None:
+        pages = [{"text": "one", "next": "after one"}, {"text": "", "next": None}, {"text": "late", "next": None}]
+        with (
+            patch.object(operate, "ask", side_effect=lambda command: asked.append(copy.deepcopy(command)) or pages.pop(0)),
+            patch.object(operate.time, "sleep") as slept,
+            contextlib.redirect_stdout(io.StringIO()) as printed,
+        ):
+            asked: list[dict[str, Any]] = []
+            operate.perform_twice({"suspend": {"what": {"host": "spam.example"}, "reason": "abuse"}})
+        self.assertEqual([command["suspend"].get("after") for command in asked], [None, "after one", None])
+        self.assertTrue(slept.called and "one\n" in printed.getvalue() and printed.getvalue().endswith("late\n"))
 
     def test_a_difference_that_nobody_has_repaired_is_an_exit_code(self) -> None:
         for needs_repair in (True, False):

@@ -29,7 +29,7 @@ from ..verify import resources
 from .client import call, send
 from .functions import deployed
 from .installer import ROOT
-from .system import LOCAL, PACKAGES, local_parameters
+from .system import LOCAL, PACKAGES, local_parameters, wait_until
 
 LINKS = 12
 # A stack beside that of the tests, and its API.
@@ -116,6 +116,17 @@ def dead_letters() -> None:
 def reconcile() -> None:
     _, links = seeded()
     says(make("reconcile", f"CODE={links[-1]['short_code']}"), "Everything is counted.")
+
+
+def suspensions() -> None:
+    _, links = seeded()
+    code = links[-1]["short_code"]
+    says(make("who", f"CODE={code}"), "\nOwner: ")
+    for target, status in [("suspend", 451), ("unsuspend", 301)]:
+        make(target, f"CODE={code}", *(["REASON=legal"] if target == "suspend" else []))
+        # A link that many follow is held in memory for a moment.
+        if not wait_until(lambda: send("GET", f"{os.environ['API_URL']}/{code}").status == status, 30):
+            sys.exit(f"After make {target}, the link doesn't answer {status}.")
 
 
 def people() -> None:
@@ -250,6 +261,7 @@ TRIALS: dict[tuple[str, ...], Callable[[], None]] = {
     ("cost",): lambda: says(make("cost", "CLICKS=5"), "Linklet"),
     ("dlq", "redrive"): dead_letters,
     ("reconcile",): reconcile,
+    ("who", "suspend", "unsuspend"): suspensions,
     ("invite", "reset", "close-account"): people,
     ("smoke",): lambda: says(make("smoke", f"URL={os.environ['API_URL']}"), "That was the tour."),
     ("deploy", "configure", "rollback"): deploy,

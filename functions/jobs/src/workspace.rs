@@ -7,8 +7,8 @@ use std::convert::Infallible;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use linklet_domain::{
-    AccountChange, Closure, Job, JobProgress, Link, LinkEdit, LinkId, Record, SortOrder, Timestamp, Workspace,
-    WorkspaceJob,
+    AccountChange, Closure, Job, JobProgress, Link, LinkEdit, LinkId, Record, SortOrder, SuspensionReason, Suspensions,
+    Timestamp, Workspace, WorkspaceJob,
 };
 use linklet_dynamodb::{
     Cursor, EditContext, JobMark, JobsTable, LinkRange, LinksTable, RepositoryError, Result, StatsTable, UsersTable,
@@ -221,8 +221,8 @@ impl WorkspaceWork {
     async fn apply_to_link(&self, job: &Job, wanted: DesiredState, link: Link, now: Timestamp) -> Result<bool> {
         let edit = |record: &Record<Link>| match (wanted, record) {
             (DesiredState::Gone, _) => LinkEdit::purge(record, now),
-            (DesiredState::Open, Record::Link(link)) => LinkEdit::suspend(link, false),
-            (DesiredState::Closed, Record::Link(link)) => LinkEdit::suspend(link, true),
+            (DesiredState::Open, Record::Link(link)) => LinkEdit::lift(link, Suspensions::of(SuspensionReason::Closed)),
+            (DesiredState::Closed, Record::Link(link)) => LinkEdit::suspend(link, SuspensionReason::Closed),
             (DesiredState::Open | DesiredState::Closed, Record::Tombstone(_)) => LinkEdit::Keep,
         };
         self.edit(job, Record::Link(link), edit).await

@@ -1,12 +1,13 @@
-//! What operators' commands ask for: inviting somebody, a new password, closing an account, recounting a link.
+//! What operators' commands ask for: inviting somebody, a new password, closing an account, recounting a link, suspending what does harm.
 //!
 //! Whoever may invoke this function may do all of it. So no route is needed that makes somebody an operator.
 
 mod people;
 mod reconcile;
 mod recount;
+mod suspension;
 
-use linklet_domain::{EmailAddress, ShortCode, Timestamp};
+use linklet_domain::{Blocked, EmailAddress, ShortCode, SuspensionReason, Timestamp};
 use linklet_dynamodb::{LinksTable, RepositoryError};
 use linklet_lambda::telemetry::chain;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use tracing::Instrument as _;
 
 pub use self::people::{Closed, Issued, People};
 pub use self::reconcile::{Reconciler, Report};
+use self::suspension::Scope;
 
 /// The function.
 pub struct Operate {
@@ -44,6 +46,9 @@ enum Command {
     Reset { email: EmailAddress, reclaim: bool },
     CloseAccount { email: EmailAddress },
     Reconcile { code: ShortCode, repair: bool },
+    Who { code: ShortCode, after: Option<String> },
+    Suspend { what: Scope, reason: SuspensionReason, after: Option<String> },
+    Unsuspend { what: Scope, after: Option<String> },
 }
 
 /// What the operator gets to read.
@@ -54,6 +59,13 @@ pub enum Answer {
     Done {
         /// What the operator has to know.
         text: String,
+    },
+    /// A page of the table was looked at.
+    Page {
+        /// What was found or done.
+        text: String,
+        /// From where to go on; `None` at the end.
+        next: Option<String>,
     },
     /// A link was recounted.
     Recounted {
@@ -87,6 +99,18 @@ pub enum OperateError {
     /// Nobody has registered with the address.
     #[error("nobody has registered with this address")]
     NotRegistered,
+    /// There is no such workspace.
+    #[error("no workspace has this slug")]
+    NoWorkspace,
+    /// Only a closed workspace suspends for the reason that was given.
+    #[error("REASON must be abuse, legal or other")]
+    NoReason,
+    /// What is suspended is part of something that is.
+    #[error("{0} is suspended, and the link with it: unsuspend that")]
+    Blocked(Blocked),
+    /// Nothing suspends it.
+    #[error("it isn't suspended")]
+    NotBlocked,
     /// There is no such link.
     #[error("no link has this code")]
     NoLink,
@@ -124,6 +148,9 @@ impl Operate {
             Command::Invite { email } => self.people.invite(&email, now).await?.help(&self.base),
             Command::Reset { email, reclaim } => self.people.reset(&email, reclaim, now).await?.help(&self.base),
             Command::CloseAccount { email } => self.people.close(&email).await?.help(),
+            Command::Who { code, after } => return self.who(&code, after.as_deref(), now).await,
+            Command::Suspend { what, reason, after } => return self.suspend(what, reason, after.as_deref()).await,
+            Command::Unsuspend { what, after } => return self.unsuspend(what, after.as_deref()).await,
             Command::Reconcile { code, repair } => return self.reconcile(&code, repair, now).await,
         };
         Ok(Answer::Done { text })

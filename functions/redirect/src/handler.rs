@@ -188,6 +188,7 @@ impl Redirect {
             }
             Decision::Lock { .. } => Ok((Visited::default(), page::locked(request, self.pages))),
             Decision::Divert { fallback } => Ok((Visited::default(), diverted(&fallback)?)),
+            Decision::Withhold => Err(Problem::LinkWithheld.into()),
             Decision::Refuse { why } => Err(ApiError::gone(why)),
         }
     }

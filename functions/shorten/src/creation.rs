@@ -163,6 +163,7 @@ impl Shorten {
         }
         let generation = Generation::generate().map_err(ApiError::internal)?;
         let link = submission.wanted.link(LinkId { code, generation }, submission.caller, submission.request);
+        self.blocks.refuse(&link, submission.request.received_at).await?;
         let answer = self.answer(submission, StatusCode::CREATED, link.clone(), false)?;
         let creation = Creation {
             link: &link,

@@ -6,6 +6,7 @@ mod new_link;
 
 use linklet_domain::{AnswerKey, Record, RedirectTarget, ReservedCodes, Scope, ShortCode, Unavailable};
 use linklet_dynamodb::LinksTable;
+use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::hashing::LinkHashing;
 use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json};
@@ -22,6 +23,8 @@ pub struct Shorten {
     pub room: TargetRoom,
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
+    /// What operators have blocked.
+    pub blocks: Blocks,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
     /// Limits new links.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, RouteLimits, Salt, ShortCode};
 use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable, Workspaces};
+use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::hashing::LinkHashing;
 use linklet_lambda::http::ShortUrls;
@@ -43,6 +44,7 @@ async fn run() -> Result<(), StartError> {
     let (calls, sender) = (tables.at("THROTTLE_TABLE", ThrottleTable::new)?, (edge, Salt::parse(&salt?)?));
     let throttle = Throttle::new(calls, LimitedRoute::Shorten, limits, sender);
     http::serve(Shorten {
+        blocks: Blocks::new(links.clone()),
         links,
         room,
         authenticator: authenticator?,

@@ -89,6 +89,7 @@ impl Unlock {
                     self.hashing.verify(request, &target.identity.id, password, stored.as_deref()).await?;
                     Ok(Opened::Target(target))
                 }
+                Decision::Withhold => Err(Problem::LinkWithheld.into()),
                 Decision::Refuse { why } => Err(ApiError::gone(why)),
                 Decision::Follow { .. } | Decision::Show { .. } | Decision::Divert { .. } => Ok(Opened::Link),
             }

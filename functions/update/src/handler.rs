@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use linklet_domain::{
     Destinations, Link, LinkEdit, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode,
-    TagChange, patched,
+    TagChange, Timestamp, patched,
 };
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
+use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::hashing::LinkHashing;
 use linklet_lambda::http::{
@@ -34,6 +35,8 @@ pub struct Update {
     pub room: TargetRoom,
     /// The repository of people's names, for that of the link's creator.
     pub people: Names,
+    /// What operators have blocked.
+    pub blocks: Blocks,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
     /// Hashes the passwords of links.
@@ -104,7 +107,7 @@ impl Update {
         };
         Problem::PreconditionFailed.unless(precondition.admits(link.revision))?;
         let LinkEdit::Change(after) = edit else { return Ok(link) };
-        change.destinations = self.destinations(&link, &after).await?;
+        change.destinations = self.destinations(&link, &after, request.received_at).await?;
         let password_hash = match &change.password {
             Some(Some(password)) => {
                 Some(Some(self.hashing.hash(request, &caller.user, password, among_many_until).await?))
@@ -173,11 +176,12 @@ impl Update {
     /// Whether the link's workspace lets people lead it elsewhere, which is looked up only for a change that does.
     ///
     /// # Errors
-    /// 403 if it doesn't.
-    async fn destinations(&self, before: &Link, after: &Link) -> Result<Destinations> {
+    /// 403 if it doesn't, or an operator has blocked where the link would lead.
+    async fn destinations(&self, before: &Link, after: &Link, now: Timestamp) -> Result<Destinations> {
         if after.adds_no_destination(before) {
             return Ok(Destinations::Fixed);
         }
+        self.blocks.refuse(after, now).await?;
         let workspace = self.room.users.workspace(&before.identity.workspace).await?;
         match workspace.map(|workspace| workspace.destinations).unwrap_or_default() {
             Destinations::Fixed => Err(Problem::DestinationFixed.into()),

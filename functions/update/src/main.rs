@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{LinksTable, Names, StatsTable, WatchTable, Workspaces};
+use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::hashing::{Limits, LinkHashing};
 use linklet_lambda::http::ShortUrls;
@@ -21,9 +22,11 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let tables = aws::Tables::behind_the_api(&aws);
     let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
+    let links = tables.at("LINKS_TABLE", LinksTable)?;
     http::serve(Update {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
-        links: tables.at("LINKS_TABLE", LinksTable)?,
+        blocks: Blocks::new(links.clone()),
+        links,
         stats: tables.at("STATS_TABLE", StatsTable::new)?,
         room: TargetRoom {
             targets: tables.at("WATCH_TABLE", WatchTable::new)?.with_quota(quota),

@@ -8,7 +8,7 @@ use aws_lambda_events::dynamodb::{Event as StreamEvent, EventRecord};
 use aws_lambda_events::streams::DynamoDbEventResponse;
 use linklet_domain::{
     Event, EventDetail, Invalid, LinkEvent, LinkId, Target, TargetId, TargetUrl, Transition, UrlCreated, UrlDeleted,
-    UrlUpdated, UserId,
+    UrlResumed, UrlSuspended, UrlUpdated, UserId,
 };
 use linklet_dynamodb::{Result, WatchOutcome, WatchTable, Workspaces};
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
@@ -62,12 +62,14 @@ fn watcher_changes(event: &Event) -> Result<Vec<WatcherChange>, Invalid> {
     Ok(match &event.detail {
         EventDetail::UrlCreated(created @ UrlCreated { watch: true, link, .. })
         | EventDetail::UrlExtended(created @ UrlCreated { watch: true, link, .. })
-        | EventDetail::UrlResumed(created @ UrlCreated { watch: true, link, .. }) => {
+        | EventDetail::UrlResumed(UrlResumed { link: created @ UrlCreated { watch: true, link, .. }, .. }) => {
             let UrlCreated { original_url, user_id, .. } = created.clone();
             vec![WatcherChange::Added(Box::new(target_of(event, original_url, user_id)?), link.clone())]
         }
         EventDetail::UrlExpired(LinkEvent { watched_target: Some(target), link, .. })
-        | EventDetail::UrlSuspended(LinkEvent { watched_target: Some(target), link, .. }) => {
+        | EventDetail::UrlSuspended(UrlSuspended {
+            link: LinkEvent { watched_target: Some(target), link, .. }, ..
+        }) => {
             vec![WatcherChange::Paused(target.clone(), link.clone())]
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })

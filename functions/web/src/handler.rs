@@ -12,10 +12,12 @@ mod home;
 #[path = "../build/modules.rs"]
 mod modules;
 
+use std::time::Duration;
+
 use linklet_domain::ShortCode;
 use linklet_lambda::following::page;
 use linklet_lambda::http::{
-    ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, json,
+    ApiError, Handler, HeaderValue, Method, Pages, Problem, Request, Response, StatusCode, content, json,
 };
 use serde_json::json;
 
@@ -36,7 +38,7 @@ static PAGE: Content = content!("docs.html", "text/html; charset=utf-8");
 static RAPIDOC: Content = content!("rapidoc.js", "text/javascript; charset=utf-8");
 
 /// `GET /`, `GET /app`, `GET /app/{proxy+}`, `GET /api/openapi.json`, `GET /api/docs`, `GET /api/docs/rapidoc.js`,
-/// `GET /health`, and whatever has no route of its own.
+/// `GET /health`, `GET /.well-known/security.txt`, and whatever has no route of its own.
 #[derive(Debug)]
 pub struct Web {
     /// Where the root leads.
@@ -62,6 +64,7 @@ impl Web {
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
             (&Method::GET, ["health"]) => Ok(health()),
+            (&Method::GET, [".well-known", "security.txt"]) => self.security_txt(request),
             // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{proxy+}` is, would take all unknown paths of
             // several segments at the root as well. So this one gets here, as all that has no route.
             (&Method::GET, [code, ""]) => Ok(beside(code, request)?.redirect(FOR_MINUTES)),
@@ -73,6 +76,14 @@ impl Web {
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
+    }
+
+    /// Whom to tell about abuse and weaknesses (RFC 9116).
+    fn security_txt(&self, request: &Request) -> Result<Response, ApiError> {
+        const VALID_FOR: Duration = Duration::from_secs(180 * 86_400);
+        let contact = self.pages.contact.ok_or(Problem::RouteUnknown)?;
+        let text = format!("Contact: mailto:{contact}\nExpires: {}\n", request.received_at.plus(VALID_FOR));
+        Ok(content(StatusCode::OK, "text/plain; charset=utf-8", text))
     }
 
     fn page(&self, request: &Request) -> Response {

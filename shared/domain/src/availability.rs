@@ -1,6 +1,8 @@
 //! Whether a link leads to its target.
 
 use serde::{Deserialize, Serialize};
+use serde_with::{DeserializeFromStr, SerializeDisplay};
+use strum::VariantArray as _;
 
 use crate::{Invalid, Timestamp};
 
@@ -18,8 +20,39 @@ pub struct Availability {
     pub exhausted_at: Option<Timestamp>,
     /// Whether visitors have to know a password.
     pub is_protected: bool,
-    /// Whether the link leads nowhere, since its workspace is closed.
-    pub is_suspended: bool,
+    /// Why the link leads nowhere, whatever its people do.
+    pub suspensions: Suspensions,
+}
+
+/// What suspends a link: nothing, or some of these reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Suspensions(u8);
+
+/// Why a link is suspended. As text it is its name in the API and in the table.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    SerializeDisplay,
+    DeserializeFromStr,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Invalid, parse_err_fn = no_reason)]
+pub enum SuspensionReason {
+    /// Its workspace is closed.
+    Closed,
+    /// An operator has suspended it, since the law asks for that.
+    Legal,
+    /// An operator has suspended it, since it does harm.
+    Abuse,
+    /// An operator has suspended it for another reason.
+    Other,
 }
 
 /// The state of a link that people control.
@@ -84,7 +117,7 @@ impl Availability {
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         match self.state {
             LinkState::Deleted(_) => LinkStatus::Deleted,
-            _ if self.is_suspended => LinkStatus::Suspended,
+            _ if !self.suspensions.is_empty() => LinkStatus::Suspended,
             _ if self.expires_at.is_some_and(|expiry| expiry <= now) => LinkStatus::Expired,
             _ if self.exhausted_at.is_some() => LinkStatus::Exhausted,
             LinkState::Inactive => LinkStatus::Inactive,
@@ -115,6 +148,72 @@ impl Availability {
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }
+}
+
+impl Suspensions {
+    /// Nothing but this reason.
+    pub fn of(reason: SuspensionReason) -> Self {
+        Self::default().with(reason)
+    }
+
+    /// These, and this reason.
+    #[must_use]
+    pub fn with(self, reason: SuspensionReason) -> Self {
+        Self(self.0 | Self::bit(reason))
+    }
+
+    /// These without the others.
+    #[must_use]
+    pub fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+
+    /// Those that only an operator lifts.
+    #[must_use]
+    pub fn by_operators(self) -> Self {
+        self.without(Self::of(SuspensionReason::Closed))
+    }
+
+    /// Whether nothing suspends the link.
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Whether this is one of the reasons.
+    pub fn contains(self, reason: SuspensionReason) -> bool {
+        self.0 & Self::bit(reason) != 0
+    }
+
+    /// The reasons, in the order of their declaration.
+    pub fn iter(self) -> impl Iterator<Item = SuspensionReason> {
+        SuspensionReason::VARIANTS.iter().copied().filter(move |reason| self.contains(*reason))
+    }
+
+    fn bit(reason: SuspensionReason) -> u8 {
+        1 << reason as u8
+    }
+}
+
+impl SuspensionReason {
+    /// The reason as a part of a sentence.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Closed => "its workspace is closed",
+            Self::Legal => "there is a legal reason",
+            Self::Abuse => "it was reported or found as abuse",
+            Self::Other => "an operator has switched it off",
+        }
+    }
+}
+
+impl FromIterator<SuspensionReason> for Suspensions {
+    fn from_iter<I: IntoIterator<Item = SuspensionReason>>(reasons: I) -> Self {
+        reasons.into_iter().fold(Self::default(), Self::with)
+    }
+}
+
+fn no_reason(_: &str) -> Invalid {
+    Invalid::new("reason must be abuse, legal or other")
 }
 
 impl LinkStatus {
@@ -180,7 +279,8 @@ mod tests {
     #[test]
     fn a_suspended_links_status_is_suspended_unless_it_is_deleted() {
         let now = Timestamp::now();
-        let suspended = Availability { is_suspended: true, ..Availability::default() };
+        let suspended =
+            Availability { suspensions: Suspensions::of(SuspensionReason::Closed), ..Availability::default() };
 
         for availability in [
             suspended,
@@ -218,7 +318,7 @@ mod tests {
             Availability { valid_from: Some(now), ..Availability::default() },
             Availability { exhausted_at: Some(now), ..Availability::default() },
             Availability { is_protected: true, ..Availability::default() },
-            Availability { is_suspended: true, ..Availability::default() },
+            Availability { suspensions: Suspensions::of(SuspensionReason::Closed), ..Availability::default() },
         ] {
             assert!(!limited.is_unlimited(), "{limited:?}");
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Changer, CheckError, ClickLimit, CorrelationId, EventId, JobFailure, JobId, JobState, JobWork, LinkChanges, LinkId,
-    TargetId, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId,
+    SuspensionReason, TargetId, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -80,9 +80,9 @@ event_details! {
     /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
     UrlExtended(UrlCreated) = "url.extended";
     /// A link leads nowhere until what suspends it is over.
-    UrlSuspended(LinkEvent) = "url.suspended";
-    /// Nothing suspends a link any more. The event says what the link is now, as that of a new one does.
-    UrlResumed(UrlCreated) = "url.resumed";
+    UrlSuspended(UrlSuspended) = "url.suspended";
+    /// What has suspended a link is over. The event says what the link is now, as that of a new one does.
+    UrlResumed(UrlResumed) = "url.resumed";
     /// A link has given up watching where it leads.
     UrlUnwatched(LinkEvent) = "url.unwatched";
     /// A link that was deleted or had expired has given way to its tombstone: it can't be extended any more. Its statistics stay.
@@ -165,6 +165,28 @@ pub struct LinkEvent {
     pub by: Option<Changer>,
     /// The target that it watched until then, if it watches none from then on.
     pub watched_target: Option<TargetId>,
+}
+
+/// A link was suspended.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlSuspended {
+    /// The link. If something else has suspended it before, it watches nothing.
+    #[serde(flatten)]
+    pub link: LinkEvent,
+    /// Why an operator has suspended it; none if its workspace was closed.
+    pub reason: Option<SuspensionReason>,
+}
+
+/// What has suspended a link is over.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrlResumed {
+    /// The link. If something else suspends it, it watches nothing.
+    #[serde(flatten)]
+    pub link: UrlCreated,
+    /// Why an operator had suspended it; none if its workspace was closed.
+    pub reason: Option<SuspensionReason>,
 }
 
 /// A link was deleted.

@@ -9,6 +9,7 @@ mod audience;
 mod audit;
 mod availability;
 mod base62;
+mod block;
 mod click;
 mod click_id;
 mod closure;
@@ -62,8 +63,9 @@ pub use audience::{Audience, BrowserFamily, Client, Device};
 pub use audit::{
     ActionFilter, Actor, AuditAction, AuditContext, AuditEntry, AuditFilter, AuditLog, AuditSubject, Changer,
 };
-pub use availability::{Availability, LinkState, LinkStatus, RemovalReason};
+pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, SuspensionReason, Suspensions};
 pub use base62::ALPHABET;
+pub use block::{Block, Blocked};
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use closure::Closure;
@@ -72,7 +74,7 @@ pub use creation::{CreationPolicy, Creator};
 pub use email_request::{AccountChange, EmailRequest, RequestedEmail};
 pub use event::{
     Event, EventDetail, JobFinished, LinkEvent, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated,
-    UrlDeleted, UrlExhausted, UrlUpdated,
+    UrlDeleted, UrlExhausted, UrlResumed, UrlSuspended, UrlUpdated,
 };
 pub use exact_json::ExactJson;
 pub use handover::{Handover, KeysLeft, oldest_admin_but};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RedirectOptions, RemovalReason,
-    Revision, Routing, ShortCode, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId, lifetimes,
-    link_metadata::member,
+    Revision, Routing, ShortCode, SuspensionReason, Suspensions, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
+    lifetimes, link_metadata::member,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -83,13 +83,13 @@ impl Link {
 
     /// Whether the link leads everybody to its destination at any time, whatever suspends it. No other link has a reuse entry.
     pub fn is_plain(&self) -> bool {
-        let unsuspended = Availability { is_suspended: false, ..self.availability };
+        let unsuspended = Availability { suspensions: Suspensions::default(), ..self.availability };
         unsuspended.is_unlimited() && self.options.are_none() && self.routing.is_none()
     }
 
     /// Whether shortening the same URL again may return this link.
     pub fn is_reusable(&self) -> bool {
-        self.is_plain() && !self.availability.is_suspended
+        self.is_plain() && self.availability.suspensions.is_empty()
     }
 
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
@@ -122,9 +122,9 @@ impl Link {
         }
     }
 
-    /// The link, suspended or not. That is no change of the link's people, so its revision and its time stay.
-    pub fn suspended(&self, is_suspended: bool) -> Self {
-        Self { availability: Availability { is_suspended, ..self.availability }, ..self.clone() }
+    /// The link with these suspensions. That is no change of the link's people, so its revision and its time stay.
+    pub fn suspended(&self, suspensions: Suspensions) -> Self {
+        Self { availability: Availability { suspensions, ..self.availability }, ..self.clone() }
     }
 
     /// The link after a change that is made at this time.
@@ -144,7 +144,7 @@ impl Link {
                 expires_at: patch.expires_at.unwrap_or(was.expires_at),
                 exhausted_at: was.exhausted_at.filter(|_| max_clicks == options.max_clicks),
                 is_protected: patch.is_protected.unwrap_or(was.is_protected),
-                is_suspended: was.is_suspended,
+                suspensions: was.suspensions,
             },
             // The same expiry again is no other one.
             expiry_is_published: self.expiry_is_published && patch.expires_at.is_none_or(|at| at == was.expires_at),
@@ -270,12 +270,22 @@ impl LinkEdit {
         if record.is_purged() { Self::Keep } else { Self::Replace(Tombstone::of_purged(record, at)) }
     }
 
-    /// Suspends a link, or lets it lead again. A deleted link stays as it is, since it never leads anywhere again.
-    pub fn suspend(link: &Link, is_suspended: bool) -> Self {
-        if link.availability.is_suspended == is_suspended || link.availability.is_deleted() {
+    /// Suspends a link for a reason.
+    pub fn suspend(link: &Link, reason: SuspensionReason) -> Self {
+        Self::suspended(link, link.availability.suspensions.with(reason))
+    }
+
+    /// Lifts these suspensions of a link, which leads again if nothing else suspends it.
+    pub fn lift(link: &Link, suspensions: Suspensions) -> Self {
+        Self::suspended(link, link.availability.suspensions.without(suspensions))
+    }
+
+    /// A deleted link stays as it is, since it never leads anywhere again.
+    fn suspended(link: &Link, suspensions: Suspensions) -> Self {
+        if link.availability.suspensions == suspensions || link.availability.is_deleted() {
             return Self::Keep;
         }
-        Self::Change(Box::new(link.suspended(is_suspended)))
+        Self::Change(Box::new(link.suspended(suspensions)))
     }
 }
 

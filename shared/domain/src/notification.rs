@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Changer, CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkEvent,
     LinkId, MilestoneReached, ShortCode, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated, UrlDeleted,
-    UrlExhausted, UserId, WorkspaceId,
+    UrlExhausted, UrlResumed, UrlSuspended, UserId, WorkspaceId,
 };
 
 /// A message to a person about one of their links, monitored URLs or jobs.
@@ -79,7 +79,9 @@ impl NotificationKind {
     /// The types of the events that notifications of this kind tell about.
     pub const fn event_types(self) -> &'static [&'static str] {
         match self {
-            Self::Problem => &["target.down", "target.up", "url.expired", "url.exhausted"],
+            Self::Problem => {
+                &["target.down", "target.up", "url.expired", "url.exhausted", "url.suspended", "url.resumed"]
+            }
             Self::Milestone => &["milestone.reached"],
             Self::Deletion => &["url.deleted", "url.purged"],
             Self::Change => &["url.updated", "url.activated", "url.deactivated"],
@@ -174,10 +176,17 @@ fn worded(
         }
         EventDetail::UrlClicked(_)
         | EventDetail::UrlExtended(_)
-        | EventDetail::UrlSuspended(_)
-        | EventDetail::UrlResumed(_)
         | EventDetail::UrlUnwatched(_)
         | EventDetail::UrlRemoved(_) => return None,
+        EventDetail::UrlSuspended(UrlSuspended { link: LinkEvent { link: id, user_id, .. }, reason }) => {
+            let message = format!("Your short link {} was suspended: {}.", link(&id.code), (*reason)?.in_words());
+            (user_id, of_link(id), "Your short link was suspended", message)
+        }
+        EventDetail::UrlResumed(UrlResumed { link: UrlCreated { link: id, user_id, .. }, reason }) => {
+            let code = reason.map(|_| link(&id.code))?;
+            let message = format!("The suspension of your short link {code} was lifted.");
+            (user_id, of_link(id), "Your short link is no longer suspended", message)
+        }
         EventDetail::UrlCreated(UrlCreated { link: id, user_id, original_url, .. }) => {
             let message = format!("Your short link {} to {} was created.", link(&id.code), url(original_url));
             (user_id, of_link(id), "Your short link is ready", message)

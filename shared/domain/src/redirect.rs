@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Availability, ClickLimit, LinkIdentity, LinkState, LinkStatus, Preview, Record, RedirectOptions, Routing,
-    StoredLink, TargetUrl, Timestamp,
+    StoredLink, SuspensionReason, TargetUrl, Timestamp,
 };
 
 /// The part of a link that a redirect reads.
@@ -107,6 +107,8 @@ pub enum Decision {
         /// Where that is.
         fallback: TargetUrl,
     },
+    /// It is refused, since the law asks for that.
+    Withhold,
     /// It is refused.
     Refuse {
         /// The link's status.
@@ -128,6 +130,9 @@ impl Decision {
         match target.availability.status(at) {
             LinkStatus::Active if target.availability.is_protected => Self::Lock { target },
             LinkStatus::Active => Self::to_follow(target, intent, at, asker),
+            LinkStatus::Suspended if target.availability.suspensions.contains(SuspensionReason::Legal) => {
+                Self::Withhold
+            }
             why => target.refusal(why),
         }
     }
@@ -197,7 +202,9 @@ impl RedirectTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Tombstone, UserId, WorkspaceId};
+    use crate::{
+        CorrelationId, LinkId, LinkState, LinkWrite, RemovalReason, Suspensions, Tombstone, UserId, WorkspaceId,
+    };
 
     fn noon() -> Timestamp {
         Timestamp::parse("2026-03-02T12:00:00Z").unwrap()
@@ -308,11 +315,13 @@ mod tests {
             assert!(matches!(decided, Decision::Refuse { .. }), "{switched_off:?}: {decided:?}");
         }
         let deleted = Availability { state: LinkState::Deleted(noon()), ..Availability::default() };
-        let suspended = Availability { is_suspended: true, ..scheduled };
+        let suspended = Availability { suspensions: Suspensions::of(SuspensionReason::Abuse), ..scheduled };
         for (nowhere, why) in [(deleted, LinkStatus::Deleted), (suspended, LinkStatus::Suspended)] {
             let decided = asked(link_with(nowhere, with_fallback()), Intent::Visit, Asker::Person);
             assert_eq!(decided, Decision::Refuse { why });
         }
+        let by_law = Availability { suspensions: suspended.suspensions.with(SuspensionReason::Legal), ..scheduled };
+        assert_eq!(asked(link_with(by_law, with_fallback()), Intent::Visit, Asker::Person), Decision::Withhold);
     }
 
     #[test]

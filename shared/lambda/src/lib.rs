@@ -23,6 +23,7 @@ pub mod app;
 pub mod audit_log;
 pub mod aws;
 pub mod batch;
+pub mod blocks;
 pub mod breakdown_view;
 pub mod breaker;
 pub mod bulk;

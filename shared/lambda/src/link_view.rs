@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use linklet_domain::{
-    ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview, ShortCode, TargetId,
-    TargetStatus, TargetUrl, Timestamp, UserId, Uses, WorkspaceId,
+    ClickLimit, FullName, Link, LinkClicks, LinkId, LinkMetadata, LinkState, LinkStatus, Preview, ShortCode,
+    SuspensionReason, TargetId, TargetStatus, TargetUrl, Timestamp, UserId, Uses, WorkspaceId,
 };
 use linklet_dynamodb::{Health, LinksTable, Names, Result, StatsTable, WatchTable};
 use serde::Serialize;
@@ -140,6 +140,9 @@ pub struct LinkView {
     is_active: bool,
     /// Whether it leads to its destination, at the time of the request.
     status: &'static str,
+    /// Why it is suspended; missing if it isn't.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suspended_for: Vec<SuspensionReason>,
     fallback_url: Option<TargetUrl>,
     max_clicks: Option<ClickLimit>,
     /// How often the link was used; only where there is a limit.
@@ -167,6 +170,7 @@ impl LinkView {
             expires_at: link.availability.expires_at,
             is_active: link.availability.state == LinkState::Active,
             status: link.availability.status(request.received_at).into(),
+            suspended_for: link.availability.suspensions.iter().collect(),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
             fallback_url: link.options.fallback_url,
             max_clicks: link.options.max_clicks,

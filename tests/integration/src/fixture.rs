@@ -23,6 +23,7 @@ use linklet_dynamodb::{
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::following::{ClickRecording, Recorder, Spreading, UsedUp};
@@ -435,6 +436,7 @@ pub fn update(db: &TestDynamoDb) -> Update {
         stats: db.stats(),
         room: room(db, 100),
         people: db.names(),
+        blocks: Blocks::new(db.links()),
         short_urls: ShortUrls::new(None),
         hashing: hashing(db),
         bulk: Bulk::new(db.calls()),
@@ -474,6 +476,7 @@ pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Sh
 /// That believes tokens, takes no keys, has these tables, and the codes of the operating system's generator.
 pub fn shorten_with(links: LinksTable, room: TargetRoom, throttle: Throttle) -> Shorten {
     Shorten {
+        blocks: Blocks::new(links.clone()),
         links,
         room,
         authenticator: authenticator(),

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::config::retry::RetryConfig;
 use futures_util::future::join_all;
 use linklet_domain::{
     Account, ApiKey, AuditContext, CorrelationId, EmailAddress, Handover, Invitation, Link, LinkEdit, LinkId,
-    LinkPatch, Member, OneTimeToken, Record, Role, Target, Task, TaskWork, Timestamp, TokenHash, TokenPurpose,
-    Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
+    LinkPatch, Member, OneTimeToken, Record, Role, SuspensionReason, Suspensions, Target, Task, TaskWork, Timestamp,
+    TokenHash, TokenPurpose, Tombstone, UserId, Work, WorkId, WorkspaceId, WorkspaceName, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
@@ -411,7 +411,15 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn suspend(&self, link: &Link) {
-        self.set_suspended(link, true).await;
+        self.suspend_for(link, SuspensionReason::Closed).await;
+    }
+
+    /// Suspends a link for this reason.
+    ///
+    /// # Panics
+    /// When the table can't be written.
+    pub async fn suspend_for(&self, link: &Link, reason: SuspensionReason) {
+        self.edit_stored(link, |link| LinkEdit::suspend(link, reason)).await;
     }
 
     /// Lifts what [`Self::suspend`] has done.
@@ -419,13 +427,15 @@ impl TestDynamoDb {
     /// # Panics
     /// When the table can't be written.
     pub async fn resume(&self, link: &Link) {
-        self.set_suspended(link, false).await;
+        let closed = Suspensions::of(SuspensionReason::Closed);
+        self.edit_stored(link, |link| LinkEdit::lift(link, closed)).await;
     }
 
-    async fn set_suspended(&self, link: &Link, is_suspended: bool) {
+    /// Edits a link as it is stored.
+    async fn edit_stored(&self, link: &Link, decide: impl Fn(&Link) -> LinkEdit) {
         let record = Record::Link(self.link(link.code().as_str()).await);
         self.edit(&record, |record| match record {
-            Record::Link(link) => LinkEdit::suspend(link, is_suspended),
+            Record::Link(link) => decide(link),
             Record::Tombstone(_) => LinkEdit::Keep,
         })
         .await;

@@ -26,6 +26,7 @@ import { session } from './session.js';
  * @property {string | null} expires_at
  * @property {boolean} is_active
  * @property {'active' | 'inactive' | 'scheduled' | 'exhausted' | 'expired' | 'suspended' | 'deleted'} status
+ * @property {('closed' | 'legal' | 'abuse' | 'other')[]} [suspended_for] why it is suspended, if it is
  * @property {number | null} total_clicks
  * @property {string} created_by
  * @property {string | null} [created_by_name] what they are called, if they have said so

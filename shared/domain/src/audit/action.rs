@@ -57,6 +57,10 @@ actions! {
     KeyKept = "key.kept",
     /// Somebody else than its owner has changed a link, or switched it on or off.
     LinkChanged = "link.changed",
+    /// An operator has suspended a link.
+    LinkSuspended = "link.suspended",
+    /// An operator has lifted the suspension of a link.
+    LinkResumed = "link.resumed",
     /// Somebody else than its owner has deleted a link.
     LinkDeleted = "link.deleted",
     /// A link was purged.

@@ -11,8 +11,8 @@ mod subject;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, CountryCode, Event, EventDetail, EventId, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted, UserId,
-    WorkspaceId, validated::from_text,
+    CorrelationId, CountryCode, Event, EventDetail, EventId, IpHash, LinkEvent, LinkId, Timestamp, UrlDeleted,
+    UrlResumed, UrlSuspended, UserId, WorkspaceId, validated::from_text,
 };
 
 pub use self::action::AuditAction;
@@ -169,6 +169,12 @@ impl AuditEntry {
             }
             EventDetail::UrlDeactivated(LinkEvent { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkChanged, link(id), (Some("active".into()), Some("inactive".into())))
+            }
+            EventDetail::UrlSuspended(UrlSuspended { link: suspended, reason: Some(reason) }) => {
+                (Actor::Operator, AuditAction::LinkSuspended, link(&suspended.link), (None, Some(reason.to_string())))
+            }
+            EventDetail::UrlResumed(UrlResumed { link: resumed, reason: Some(reason) }) => {
+                (Actor::Operator, AuditAction::LinkResumed, link(&resumed.link), (Some(reason.to_string()), None))
             }
             EventDetail::UrlDeleted(UrlDeleted { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkDeleted, link(id), (None, None))

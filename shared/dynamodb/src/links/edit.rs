@@ -279,7 +279,8 @@ fn is_news(before: &Link, after: &Link, context: &EditContext<'_>) -> bool {
         || before.target != after.target
         || before.options.fallback_url != after.options.fallback_url
         || before.watch != after.watch
-        || was.is_suspended != is.is_suspended && is_watched
+        || was.suspensions.by_operators() != is.suspensions.by_operators()
+        || was.suspensions != is.suspensions && is_watched
 }
 
 /// The attributes in which an item differs from another, at the top and in the map of its availability.

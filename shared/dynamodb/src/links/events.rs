@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use linklet_domain::{
     Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkEvent, LinkIdentity, LinkState,
-    RemovalReason, TargetId, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlUpdated, UserId,
+    RemovalReason, SuspensionReason, TargetId, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlResumed,
+    UrlSuspended, UrlUpdated, UserId,
 };
 
 use super::item::{LinkItem, TombstoneItem};
@@ -155,20 +156,22 @@ impl LinkChange {
     }
 
     fn suspended(&self) -> Option<Event> {
-        let is_suspended = self.after.availability.is_suspended && !self.before.availability.is_suspended;
-        let detail = is_suspended.then(|| self.link_event(self.after.watched_target()))?;
-        Some(self.event("suspended", self.written_at(), EventDetail::UrlSuspended(detail)))
+        let (was, is) = (self.before.availability.suspensions, self.after.availability.suspensions);
+        let reason = is.without(was).iter().next()?;
+        let link = self.link_event(self.after.watched_target().filter(|_| was.is_empty()));
+        let suspended = UrlSuspended { link, reason: by_operator(reason) };
+        Some(self.event("suspended", self.written_at(), EventDetail::UrlSuspended(suspended)))
     }
 
     /// A link that has expired meanwhile goes on as one that has: it isn't watched again, also if its expiry is yet to be published.
     fn resumed(&self) -> Option<Event> {
-        if !self.before.availability.is_suspended || self.after.availability.is_suspended {
-            return None;
-        }
+        let (was, is) = (self.before.availability.suspensions, self.after.availability.suspensions);
+        let reason = was.without(is).iter().next()?;
         let at = self.written_at();
         let has_expired = self.after.availability.expires_at.is_some_and(|expiry| expiry <= at);
         let state = state_of_link(self.after.clone());
-        let resumed = UrlCreated { watch: state.watch && !has_expired, ..state };
+        let link = UrlCreated { watch: state.watch && !has_expired, ..state };
+        let resumed = UrlResumed { link, reason: by_operator(reason) };
         Some(self.event("resumed", at, EventDetail::UrlResumed(resumed)))
     }
 
@@ -196,15 +199,19 @@ impl LinkChange {
     }
 }
 
+fn by_operator(reason: SuspensionReason) -> Option<SuspensionReason> {
+    (reason != SuspensionReason::Closed).then_some(reason)
+}
+
 /// Whether a link watches where it leads, as long as it hasn't expired.
 fn watches(link: &Link) -> bool {
-    link.watched_target().is_some() && !link.availability.is_suspended
+    link.watched_target().is_some() && link.availability.suspensions.is_empty()
 }
 
 /// All that consumers have to know of a link that redirects from now on.
 fn state_of_link(link: Link) -> UrlCreated {
     UrlCreated {
-        watch: link.watch && !link.availability.is_suspended,
+        watch: link.watch && link.availability.suspensions.is_empty(),
         link: link.identity.id,
         original_url: link.target,
         user_id: link.identity.owner,

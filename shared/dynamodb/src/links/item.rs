@@ -5,8 +5,8 @@ use std::time::Duration;
 use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Generation, Invalid, Link,
     LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
-    RedirectOptions, RedirectSettings, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, Tags, TargetUrl,
-    Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    RedirectOptions, RedirectSettings, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReason,
+    Tags, TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -210,20 +210,21 @@ pub(crate) struct AvailabilityMap {
     /// Absent where there is no password.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_protected: bool,
-    /// What suspends the link, as a set of words. Absent where nothing does, as a set of DynamoDB can't be empty.
+    /// What suspends the link, as a set of words. Absent where nothing does, as a set of DynamoDB can't be empty. A word that this
+    /// version doesn't know suspends, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "serde_dynamo::string_set")]
     suspended_by: Vec<String>,
 }
 
 impl From<Availability> for AvailabilityMap {
     fn from(availability: Availability) -> Self {
-        let Availability { state, valid_from, expires_at, exhausted_at, is_protected, is_suspended } = availability;
+        let Availability { state, valid_from, expires_at, exhausted_at, is_protected, suspensions } = availability;
         let (is_active, deleted_at) = match state {
             LinkState::Active => (None, None),
             LinkState::Inactive => (Some(false), None),
             LinkState::Deleted(at) => (None, Some(at)),
         };
-        let suspended_by = is_suspended.then(|| "closed".to_owned()).into_iter().collect();
+        let suspended_by = suspensions.iter().map(|reason| reason.to_string()).collect();
         Self { expires_at, is_active, deleted_at, valid_from, exhausted_at, is_protected, suspended_by }
     }
 }
@@ -237,7 +238,8 @@ impl From<AvailabilityMap> for Availability {
             None if is_active == Some(false) => LinkState::Inactive,
             None => LinkState::Active,
         };
-        Self { state, valid_from, expires_at, exhausted_at, is_protected, is_suspended: !suspended_by.is_empty() }
+        let reasons = suspended_by.iter().map(|word| word.parse().unwrap_or(SuspensionReason::Other));
+        Self { state, valid_from, expires_at, exhausted_at, is_protected, suspensions: reasons.collect() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! LinksTable: links and tombstones, which are looked up by code and listed by workspace.
 
+mod blocks;
 mod case_aliases;
 mod edit;
 mod events;
@@ -16,6 +17,7 @@ mod uses;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{Link, Record, RedirectTarget, ShortCode, SortOrder, WorkspaceId};
 
+pub use self::blocks::AffectedLinks;
 pub use self::edit::{EditContext, EditOutcome};
 pub use self::expiry::{CleanupStats, ExpiryMarker};
 pub use self::item::FirstAnswer;

@@ -33,6 +33,7 @@ const STYLE: &str = "
            cursor: pointer; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
   .wrong { color: var(--bad); }
+  a { color: var(--accent); }
 ";
 
 /// Two ends that nothing joins.
@@ -68,8 +69,11 @@ pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Respons
         Problem::LinkPasswordRequired | Problem::LinkPasswordWrong | Problem::TooManyAttempts => {
             (asking(problem, &action(request)), policy_with_form())
         }
-        Problem::NotFound => (of(problem, about_case(request)), policy()),
-        _ => (of(problem, ""), policy()),
+        Problem::NotFound => (of(problem, about_case(request), pages.contact), policy()),
+        Problem::LinkSuspended | Problem::LinkWithheld if pages.contact.is_some() => {
+            (of(problem, " If it is a mistake, write to the address below.", pages.contact), policy())
+        }
+        _ => (of(problem, "", pages.contact), policy()),
     };
     let (parts, _) = error.into_response(request).into_parts();
     let mut response = pages.html(request, parts.status, page, policy);
@@ -98,11 +102,14 @@ pub fn noindex(mut response: Response) -> Response {
     response
 }
 
-/// A small page about a problem.
-fn of(problem: Problem, more_advice: &str) -> String {
+/// A small page about a problem, with the address for reports of abuse.
+fn of(problem: Problem, more_advice: &str, contact: Option<&str>) -> String {
     let code = problem.status().as_u16();
     let Words { what, advice } = words(problem);
-    page(what, "", &format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>\n<small>{code}</small>"))
+    let contact = contact
+        .map(escaped)
+        .map_or_else(String::new, |contact| format!(r#" · Report abuse: <a href="mailto:{contact}">{contact}</a>"#));
+    page(what, "", &format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>\n<small>{code}{contact}</small>"))
 }
 
 /// What there is to say of capital and small letters: they matter only in codes that may be generated.
@@ -220,6 +227,7 @@ fn words(problem: Problem) -> Words {
         Problem::LinkScheduled => Words { what: "This link doesn’t work yet", advice: "Come back later." },
         Problem::LinkExhausted => Words { what: "This link was used as often as it may be", advice: ASK },
         Problem::LinkSuspended => Words { what: "This link isn’t available at the moment", advice: ASK },
+        Problem::LinkWithheld => Words { what: "This link isn’t available for legal reasons", advice: ASK },
         Problem::LinkPasswordRequired => Words { what: "This link needs a password", advice: HAVE },
         Problem::LinkPasswordWrong => {
             Words { what: "This link needs a password", advice: "That isn’t the password." }
@@ -245,7 +253,8 @@ mod tests {
     use super::*;
 
     /// All that there is to say to people.
-    const PROBLEMS: [Problem; 21] = [
+    const PROBLEMS: [Problem; 22] = [
+        Problem::LinkWithheld,
         Problem::TryAgain,
         Problem::InvalidBody,
         Problem::InvalidInput,
@@ -271,9 +280,14 @@ mod tests {
 
     #[test]
     fn a_page_says_what_has_happened_and_what_to_do() {
-        let page = of(Problem::LinkExpired, "");
+        let page = of(Problem::LinkExpired, "", Some("abuse@example.com"));
 
-        for part in ["<h1>This link has expired</h1>", "<p>Whoever gave it to you may have another one.</p>", "410"] {
+        for part in [
+            "<h1>This link has expired</h1>",
+            "<p>Whoever gave it to you may have another one.</p>",
+            "410",
+            r#"href="mailto:abuse@example.com""#,
+        ] {
             assert!(page.contains(part), "{part} in {page}");
         }
     }
@@ -281,14 +295,14 @@ mod tests {
     #[test]
     fn only_a_failure_of_ours_is_called_one() {
         for problem in PROBLEMS.into_iter().filter(|problem| *problem != Problem::Internal) {
-            assert!(!of(problem, "").contains("Something went wrong"), "{problem:?}");
+            assert!(!of(problem, "", None).contains("Something went wrong"), "{problem:?}");
         }
     }
 
     #[test]
     fn a_page_is_small() {
         for problem in PROBLEMS {
-            assert!(of(problem, "").len() < 3_072, "{problem:?}: {} bytes", of(problem, "").len());
+            assert!(of(problem, "", None).len() < 3_072, "{problem:?}: {} bytes", of(problem, "", None).len());
         }
         assert!(asking(Problem::LinkPasswordWrong, "").len() < 4_096);
     }

@@ -16,18 +16,23 @@ const HTTPS_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000
 pub struct Pages {
     /// Whether browsers are told to use https only.
     https_only: bool,
+    /// The mail address for reports of abuse.
+    pub contact: Option<&'static str>,
 }
 
 impl Pages {
-    /// The pages of the service whose base is in `PUBLIC_BASE_URL`. The variable is optional.
+    /// The pages of the service whose base is in `PUBLIC_BASE_URL`, and the address for reports of abuse in `ABUSE_CONTACT`. Both
+    /// variables are optional.
     pub fn from_env() -> Self {
-        Self::of(config::optional("PUBLIC_BASE_URL").as_deref())
+        // It is there as long as the environment, so that pages are copied like a flag.
+        let contact = config::optional("ABUSE_CONTACT").map(|contact| &*contact.leak());
+        Self { contact, ..Self::of(config::optional("PUBLIC_BASE_URL").as_deref()) }
     }
 
     /// The pages of a service with this base, such as `https://go.example.com`. Only who has a domain of their own decides
     /// whether it speaks https only.
     pub fn of(public_base: Option<&str>) -> Self {
-        Self { https_only: public_base.is_some_and(|base| base.starts_with("https://")) }
+        Self { https_only: public_base.is_some_and(|base| base.starts_with("https://")), contact: None }
     }
 
     /// A page that was made for this request.

@@ -155,6 +155,12 @@ problems! {
     LinkExhausted = GONE "link_exhausted" "this link was used as often as it may be";
     /// Something other than the link's people keeps it from leading anywhere.
     LinkSuspended = GONE "link_suspended" "this link is not available at the moment";
+    /// The law asks for it that the link leads nowhere (RFC 7725).
+    LinkWithheld = UNAVAILABLE_FOR_LEGAL_REASONS "link_withheld" "this link is not available for legal reasons";
+    /// An operator has blocked the host that the link would lead to.
+    DestinationBlocked = FORBIDDEN "destination_blocked" "an operator has blocked this destination";
+    /// An operator has suspended the workspace.
+    WorkspaceBlocked = FORBIDDEN "workspace_suspended" "an operator has suspended this workspace; its links lead nowhere, and it gets no new ones";
     /// The link is switched off.
     LinkInactive = GONE "link_inactive" "this link is switched off";
     /// What is to be changed has another revision than the one in `If-Match`.

@@ -1,6 +1,6 @@
 //! What others than their owner do to links, purges and jobs, from the request to the entry and to whoever is told.
 
-use linklet_domain::{AuditEntry, AuditFilter, AuditLog, Role};
+use linklet_domain::{Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, Role};
 use linklet_lambda::{batch::Consumer, http::DeferringHandler};
 use linklet_test_support::{FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, queue_batch};
 use serde_json::{Value, json};
@@ -198,4 +198,35 @@ async fn only_deleting_somebody_elses_target_is_in_the_audit_log() {
 
         assert_eq!(office.actions().await, expected);
     }
+}
+
+#[tokio::test]
+async fn what_an_operator_suspends_is_in_the_audit_log_and_its_owner_is_told() {
+    let office = Office::new().await;
+    for command in [
+        json!({"suspend": {"what": {"code": "launch"}, "reason": "abuse"}}),
+        json!({"unsuspend": {"what": {"code": "launch"}}}),
+    ] {
+        let order = json!({"operator": "ada", "command": command});
+        fixture::operate(&office.db, &office.queues).answer(order).await.unwrap();
+    }
+
+    office.deliver(2).await;
+
+    let entries = office.entries().await;
+    let said: Vec<_> =
+        entries.iter().map(|entry| (entry.action, entry.actor.clone(), &entry.from, &entry.to)).collect();
+    let abuse = Some("abuse".to_owned());
+    assert_eq!(
+        said,
+        [
+            (AuditAction::LinkSuspended, Actor::Operator, &None, &abuse),
+            (AuditAction::LinkResumed, Actor::Operator, &abuse, &None)
+        ]
+    );
+    let told = [
+        "Your short link launch was suspended: it was reported or found as abuse.",
+        "The suspension of your short link launch was lifted.",
+    ];
+    assert_eq!(office.told().await, told);
 }

@@ -19,6 +19,7 @@ mod reclaim;
 mod reconcile;
 mod relay;
 mod samples;
+mod suspension;
 mod units;
 mod wanted_mail;
 mod watch;

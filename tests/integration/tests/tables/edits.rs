@@ -1,6 +1,8 @@
 //! The write path of links: what an edit costs, and that it happens once and as a whole, whichever of its calls fails.
 
-use linklet_domain::{Link, LinkEdit, LinkPatch, Precondition, Record, TargetUrl, Timestamp, Tombstone};
+use linklet_domain::{
+    Link, LinkEdit, LinkPatch, Precondition, Record, SuspensionReason, TargetUrl, Timestamp, Tombstone,
+};
 use linklet_dynamodb::{Creation, EditContext, EditOutcome, LinksTable, RepositoryError, Reusable, Table};
 use linklet_test_support::{Cancellation, CapacityMeter, Fault, Faults, LinkBuilder, TestDynamoDb};
 use serde_json::{Value, json};
@@ -46,7 +48,7 @@ fn titled(link: &Link) -> LinkEdit {
 }
 
 fn suspended(link: &Link) -> LinkEdit {
-    LinkEdit::suspend(link, true)
+    LinkEdit::suspend(link, SuspensionReason::Closed)
 }
 
 /// A change of each item that a link has.
@@ -201,7 +203,7 @@ async fn of_two_who_change_different_members_at_once_both_succeed() {
     let after = db.link("launch").await;
     assert_eq!(after.metadata.title, "New".parse().ok());
     assert_eq!((after.target.as_str(), after.revision.to_string().as_str()), ("https://example.com/b", "2"));
-    assert!(after.availability.is_suspended);
+    assert!(!after.availability.suspensions.is_empty());
 }
 
 #[tokio::test]

@@ -26,7 +26,12 @@ const STATUSES = {
   suspended: { tone: 'warn', text: 'Suspended', title: 'Visitors see that it doesn’t work.' },
   deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
 };
-const WHY_SUSPENDED = 'Its workspace was closed. Visitors see that it doesn’t work, and programs get the status 410, until some minutes after the workspace was brought back.';
+const WHY_SUSPENDED = {
+  closed: 'Its workspace was closed. Visitors see that it doesn’t work, until some minutes after the workspace was brought back.',
+  legal: 'Whoever runs this service has suspended it for a legal reason. Visitors see that. Only they can lift it.',
+  abuse: 'Whoever runs this service has suspended it, since it was reported or found as abuse. Only they can lift it.',
+  other: 'Whoever runs this service has suspended it. Only they can lift it.',
+};
 const TARGET_LENGTH = 96;
 
 /** The short URL as the page's heading. @param {{ link: Link }} props */
@@ -94,7 +99,7 @@ export function LinkFacts({ link, actions, mayLeadElsewhere }) {
       <${Facts} rows=${Object.entries(link.metadata).map(([name, value]) => ({ name, value: html`<bdi>${value}</bdi>` }))} />
     </details>`}
   </div>
-  ${link.status === 'suspended' && html`<${Notice} tone="warn"><p><strong>This link is suspended.</strong> ${WHY_SUSPENDED}</p><//>`}`;
+  ${link.status === 'suspended' && html`<${Notice} tone="warn"><p><strong>This link is suspended.</strong> ${link.suspended_for?.map((reason) => WHY_SUSPENDED[reason]).join(' ')}</p><//>`}`;
 }
 
 /** What chats show of it. @param {{ preview: import('../../core/lists.js').Preview }} props */

@@ -9,7 +9,7 @@ import { useStore } from '../../core/store.js';
 /** @typedef {import('../../core/notifications.js').Notification} Notification */
 
 /** After these, a link leads nowhere any more unless somebody does something. */
-const ENDED = ['url.expired', 'url.exhausted'];
+const ENDED = ['url.expired', 'url.exhausted', 'url.suspended'];
 const RECENT_MS = 7 * 86_400_000;
 
 /**

@@ -17,6 +17,8 @@ const EVENTS = {
   'url.deleted': { icon: 'trash', tone: '', name: 'Link deleted' },
   'url.expired': { icon: 'clock', tone: 'warn', name: 'Link expired' },
   'url.exhausted': { icon: 'clock', tone: 'warn', name: 'Link used up' },
+  'url.suspended': { icon: 'power', tone: 'bad', name: 'Link suspended' },
+  'url.resumed': { icon: 'tick', tone: 'good', name: 'Suspension lifted' },
   'url.purged': { icon: 'trash', tone: '', name: 'Link deleted with its statistics' },
   'milestone.reached': { icon: 'chart', tone: 'accent', name: 'Milestone' },
   'job.finished': { icon: 'jobs', tone: '', name: 'Job' },

@@ -44,6 +44,8 @@ export const ACTIONS = {
   'key.kept': 'Kept the API key {}',
   'key.revoked': 'Revoked the API key {}',
   'link.changed': 'Changed the link {}',
+  'link.suspended': 'Suspended the link {}',
+  'link.resumed': 'Lifted the suspension of the link {}',
   'link.deleted': 'Deleted the link {}',
   'link.purged': 'Deleted the link {} with its statistics',
   'target.deleted': 'Stopped monitoring {}',
