@@ -36,20 +36,21 @@ def template_of(client: Any, stack: str) -> str:
     return template if isinstance(template, str) else json.dumps(template)
 
 
-def keep(session: boto3.Session, stack: str, template: str) -> None:
-    """Keeps a template of a stack, to which `rollback` leads from now on."""
-    session.client("s3").put_object(**kept_template(session.client("cloudformation"), stack), Body=template.encode())
+def keep(session: boto3.Session, stack: str, template: str, commit: str) -> None:
+    """Keeps a template of a stack with its commit, to which `rollback` leads from now on."""
+    place = kept_template(session.client("cloudformation"), stack)
+    session.client("s3").put_object(**place, Body=template.encode(), Metadata={"commit": commit})
 
 
-def parameters(answer: dict[str, Any]) -> set[str]:
-    return {each["ParameterKey"] for each in answer["Parameters"]}
+def parameters(answer: dict[str, Any]) -> Parameters:
+    return {each["ParameterKey"]: each.get("ParameterValue", "") for each in answer["Parameters"]}
 
 
 def configure(client: Any, changed: Parameters) -> None:
     known = parameters(client.describe_stacks(StackName=STACK)["Stacks"][0])
     if unknown := changed.keys() - known:
         raise Failure(f"There is no parameter {', '.join(sorted(unknown))}. docs/parameters.md has those that there are.")
-    update(client, known, changed, UsePreviousTemplate=True)
+    update(client, set(known), changed, UsePreviousTemplate=True)
 
 
 def rollback(client: Any) -> None:
@@ -60,10 +61,11 @@ def rollback(client: Any) -> None:
     except ClientError as error:
         raise Failure(f"No deployment before this one of {STACK} is kept: {error}") from None
     known = parameters(client.describe_stacks(StackName=STACK)["Stacks"][0])
-    if lost := known - wanted:
+    if lost := known.keys() - wanted.keys():
         print(f"That template doesn't have these parameters, so their values are lost: {', '.join(sorted(lost))}.")
-    if update(client, wanted & known, {}, TemplateURL=url):
-        keep(boto3.Session(), STACK, now)
+    commit = {"Commit": storage.head_object(**place)["Metadata"].get("commit", "")} if "Commit" in wanted else {}
+    if update(client, wanted.keys() & known.keys(), commit, TemplateURL=url):
+        keep(boto3.Session(), STACK, now, known.get("Commit", ""))
         print("Another `make rollback` leads back to what was deployed until now.")
 
 

@@ -25,7 +25,7 @@ from .costs import inputs, linklet, tables
 from .limits import DEFAULTS, TEMPLATE, UNASKED, Account, Parameters, findings, reason
 from .local.client import send
 from .local.installer import ROOT, Failure, end_with, say
-from .release import verified
+from .release import commit_of, verified
 
 RELEASE = os.environ.get("RELEASE")
 PROTECTION = "DeletionProtection"
@@ -213,7 +213,8 @@ def main() -> None:
     protection = deployment.overrides.get(PROTECTION, "on")
     # An unprotected stack wasn't tried to the end, unless somebody wants it so.
     is_tried = protection == "off" or kept.get(PROTECTION) == "on"
-    first = {PROTECTION: protection if is_tried else "off"}
+    deployed = {"Commit": DEFAULTS["Commit"] if RELEASE else commit_of(ROOT)}
+    first = {PROTECTION: protection if is_tried else "off"} | deployed
     if before:
         client = account.client("cloudformation")
         replaced = template_of(client, deployment.stack)
@@ -221,7 +222,7 @@ def main() -> None:
         # Otherwise `make rollback` would lead to what is there already.
         if template_of(client, deployment.stack) != replaced:
             try:
-                keep(account.session, deployment.stack, replaced)
+                keep(account.session, deployment.stack, replaced, kept.get("Commit", ""))
             except UNASKED as error:
                 say(f"`make rollback` can't lead back from here, since the template before can't be kept: {error}")
     else:
@@ -236,7 +237,7 @@ def main() -> None:
     if not is_tried:
         smoke(url, deployment, region)
         # Of a stack that was there, somebody may have refused the change set.
-        deploy(deployment, {PROTECTION: "on"}, *([] if before else ["--no-confirm-changeset"]))
+        deploy(deployment, {PROTECTION: "on"} | deployed, *([] if before else ["--no-confirm-changeset"]))
     print(farewell(end, deployment, region, parameters))
 
 

@@ -23,9 +23,10 @@ from .stack import outputs
 PATIENT = Config(read_timeout=930, tcp_keepalive=True, retries={"total_max_attempts": 1})
 
 
-# What may be suspended. Of the functions, those that create links hold for this long what is blocked.
+# What may be suspended.
 SCOPES = ["code", "host", "workspace"]
-BLOCKS_HELD_SECONDS = 60
+# Functions that create or change links hold what is blocked for 60 s, and may take 25 s more.
+BLOCK_IS_KNOWN_AFTER_SECONDS = 90
 
 
 def ask(command: dict[str, Any]) -> dict[str, Any]:
@@ -59,8 +60,8 @@ def perform(command: dict[str, Any]) -> int:
 def perform_twice(command: dict[str, Any]) -> int:
     """The second time for links that were created while functions didn't know of the block."""
     perform(copy.deepcopy(command))
-    print("Links that are created within the next minute may slip through. Looking again in a minute …", flush=True)
-    time.sleep(BLOCKS_HELD_SECONDS)
+    print(f"Looking again in {BLOCK_IS_KNOWN_AFTER_SECONDS} s for links that are created until then …", flush=True)
+    time.sleep(BLOCK_IS_KNOWN_AFTER_SECONDS)
     return perform(command)
 
 

@@ -13,6 +13,7 @@ import subprocess
 import tomllib
 import uuid
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from .local.installer import ROOT, Failure, end_with, install_crate, shown
@@ -21,6 +22,20 @@ FUNCTION = re.compile(r"target/lambda/([\w-]+)/")
 # sam looks for its settings beside the template.
 COPIED = ["samconfig.toml", "infra/observability.yaml"]
 SUMS = "SHA256SUMS"
+NO_COMMIT = "  Commit: { Type: String, Default: ''"
+
+
+def from_commit(template: str, commit: str) -> str:
+    return template.replace(NO_COMMIT, NO_COMMIT.replace("''", f"'{commit}'"), 1)
+
+
+def commit_of(root: Path) -> str:
+    """That of a working copy, or nothing if there are changes or no Git."""
+    try:
+        git = partial(subprocess.run, cwd=root, capture_output=True, text=True, check=True)
+        return "" if git(["git", "status", "--porcelain"]).stdout else git(["git", "rev-parse", "--short=8", "HEAD"]).stdout[:8]
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def zip_bootstrap(executable: bytes, package: Path, level: int = 9) -> None:
@@ -30,21 +45,21 @@ def zip_bootstrap(executable: bytes, package: Path, level: int = 9) -> None:
         archive.writestr(entry, executable, zipfile.ZIP_DEFLATED, compresslevel=level)
 
 
-def lay_out(folder: Path, root: Path = ROOT) -> list[str]:
+def lay_out(folder: Path, root: Path = ROOT, commit: str = "") -> list[str]:
     """Writes what sam reads, and names the functions whose packages it will look for in `functions`."""
     for name in ("functions", "infra"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name in COPIED:
         shutil.copyfile(root / name, folder / name)
     template = (root / "template.yaml").read_text()
-    (folder / "template.yaml").write_text(FUNCTION.sub(r"functions/\1.zip", template))
+    (folder / "template.yaml").write_text(FUNCTION.sub(r"functions/\1.zip", from_commit(template, commit)))
     return FUNCTION.findall(template)
 
 
 def make(root: Path, folder: Path, sbom: str) -> None:
     """Fills the folder with the release of what is built in `root`."""
     shutil.rmtree(folder, ignore_errors=True)
-    for name in lay_out(folder, root):
+    for name in lay_out(folder, root, commit_of(root)):
         zip_bootstrap((root / "target" / "lambda" / name / "bootstrap").read_bytes(), folder / "functions" / f"{name}.zip")
     (folder / "sbom.cdx.json").write_text(sbom)
     write_sums(folder)

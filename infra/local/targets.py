@@ -23,7 +23,7 @@ from typing import Any
 import boto3
 
 from ..browser import find_chromium
-from ..release import write_sums
+from ..release import from_commit, write_sums
 from ..stack import outputs
 from ..verify import resources
 from .client import call, send
@@ -207,10 +207,15 @@ def going_back(flags: str, release: Path) -> None:
     says(make("configure", *OF_SECOND, "PARAMETERS=LogRetentionDays=3"), "Modify", f"{SECOND} is changed.")
     says(make("configure", *OF_SECOND, "PARAMETERS=LogRetentionDays=3"), "Nothing changes.")
     stack = {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in resources(boto3.client("cloudformation"), SECOND)}
-    code = lambda: boto3.client("lambda").get_function_configuration(FunctionName=stack["WebFunction"])["CodeSha256"]  # noqa: E731
-    package = release / "functions" / "web.zip"
+
+    def code() -> tuple[str, str | None]:
+        deployed = boto3.client("lambda").get_function_configuration(FunctionName=stack["WebFunction"])
+        return deployed["CodeSha256"], deployed["Environment"]["Variables"].get("COMMIT")
+
+    package, template = release / "functions" / "web.zip", release / "template.yaml"
     with zipfile.ZipFile(package, "a") as archive:
         archive.comment = b"edited"
+    template.write_text(from_commit(template.read_text(), "1f0c3a9d"))
     write_sums(release)
     before = code()
     for _ in ("a change", "the same again"):
@@ -219,7 +224,7 @@ def going_back(flags: str, release: Path) -> None:
     make("rollback", *OF_SECOND)
     back = code()
     make("rollback", *OF_SECOND)
-    if [before, edited] != [back, code()] or before == edited:
+    if [before, edited] != [back, code()] or before == edited or edited[1] != "1f0c3a9d":
         sys.exit(f"a rollback leads from {edited} to {back}, not to {before}, and the next one to {code()}")
 
 

@@ -100,17 +100,23 @@ pub enum OperateError {
     #[error("nobody has registered with this address")]
     NotRegistered,
     /// There is no such workspace.
-    #[error("no workspace has this slug")]
+    #[error("no workspace has this slug or id")]
     NoWorkspace,
     /// Only a closed workspace suspends for the reason that was given.
     #[error("REASON must be abuse, legal or other")]
     NoReason,
-    /// What is suspended is part of something that is.
-    #[error("{0} is suspended, and the link with it: unsuspend that")]
+    /// The host or workspace of the link is suspended.
+    #[error("{0} is suspended, and so is the link: unsuspend that")]
     Blocked(Blocked),
-    /// Nothing suspends it.
-    #[error("it isn't suspended")]
-    NotBlocked,
+    /// The host or workspace isn't suspended.
+    #[error("it isn't suspended; what is: {0}")]
+    NotBlocked(String),
+    /// The host or workspace is suspended for another reason.
+    #[error("it is suspended for another reason, {0}: unsuspend it first")]
+    OtherReason(SuspensionReason),
+    /// The host is a top-level domain.
+    #[error("HOST must have a dot")]
+    TopLevelDomain,
     /// There is no such link.
     #[error("no link has this code")]
     NoLink,

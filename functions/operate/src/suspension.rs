@@ -1,16 +1,17 @@
-//! Switching off what does harm: a link, all that leads to a host, or a workspace.
+//! Switching off what does harm: a link, all that lead to a host, or those of a workspace.
 //!
 //! A host and a workspace are blocked first, for links that are created or changed from then on, and unblocked last. Their links are looked
 //! for page by page, with a call for each, so a command that was interrupted is repeated.
 
-use std::{convert::Infallible, fmt::Write as _};
+use std::convert::Infallible;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use linklet_domain::{
     Block, Blocked, CorrelationId, Host, Link, LinkEdit, Record, ShortCode, SuspensionReason, Suspensions, Timestamp,
-    WorkspaceSlug,
+    WorkspaceId, WorkspaceSlug,
 };
-use linklet_dynamodb::{EditContext, EditOutcome};
+use linklet_dynamodb::{EditContext, EditOutcome, ScannedLinks};
+use linklet_lambda::telemetry::chain;
 use serde::Deserialize;
 
 use super::{Answer, Operate, OperateError};
@@ -24,17 +25,18 @@ const CONCURRENCY: usize = 16;
 pub(crate) enum Scope {
     Code(ShortCode),
     Host(Host),
-    Workspace(WorkspaceSlug),
+    /// A slug, or the id, which also a purged workspace has.
+    Workspace(String),
 }
 
-/// What a command suspends, as the tables know it.
-enum Suspended {
-    Link(Link),
-    Block(Blocked),
+/// The same, as the tables know it.
+enum Subject {
+    Link(Box<Link>),
+    Blocked(Blocked),
 }
 
 impl Operate {
-    /// Says whose a link is, and which other links lead to its host.
+    /// Says whose a link is, and which other links lead to its hosts.
     pub(crate) async fn who(
         &self,
         code: &ShortCode,
@@ -42,37 +44,35 @@ impl Operate {
         now: Timestamp,
     ) -> Result<Answer, OperateError> {
         let link = self.link(code).await?;
-        let host = Blocked::Host(Host::parse(&link.target.host()).map_err(|_| OperateError::NoLink)?);
-        let mut text = if after.is_none() { self.about(&link, now).await? } else { String::new() };
-        let page = self.links.affected_by(&host, after).await?;
-        for other in page.links.iter().filter(|other| other.id() != link.id()) {
-            let (code, workspace, status) = (other.code(), other.identity.workspace, status(other, now));
-            let _ = write!(text, "\n{}/{code} leads to {host}, too: {status}, {workspace}", self.base);
-        }
-        Ok(Answer::Page { text, next: page.next })
+        let hosts = link.destinations().filter_map(|url| Host::parse(&url.host()).ok()).map(Blocked::Host);
+        let hosts: Vec<_> = hosts.collect();
+        let is_other = |other: &Link| other.id() != link.id() && hosts.iter().any(|host| host.affects(other));
+        let page = self.links.scan(after, is_other).await?;
+        let mut lines = if after.is_none() { self.about(&link, now).await? } else { Vec::new() };
+        lines.extend(page.links.iter().map(|other| {
+            let (code, target, status) = (other.code(), &other.target, status(other, now));
+            format!("There, too: {}/{code} to {target}, {status}, of workspace {}", self.base, other.identity.workspace)
+        }));
+        Ok(answer(lines, page))
     }
 
-    async fn about(&self, link: &Link, now: Timestamp) -> Result<String, OperateError> {
-        let users = &self.people.users;
-        let (owner, workspace) =
-            (users.account(&link.identity.owner).await?, users.workspace(&link.identity.workspace).await?);
-        let owner = owner.map_or_else(|| "a closed account".to_owned(), |account| account.email.to_string());
-        let workspace = workspace.map_or_else(
-            || "a purged workspace".to_owned(),
-            |workspace| format!("{} (WORKSPACE={})", workspace.name, workspace.slug),
-        );
-        Ok(format!(
-            "{base}/{code} leads to {target}\nStatus: {status}\nCreated: {created}\nOwner: {owner} ({id})\nWorkspace: {workspace}",
-            base = self.base,
-            code = link.code(),
-            target = link.target,
-            status = status(link, now),
-            created = link.created_at,
-            id = link.identity.owner,
-        ))
+    async fn about(&self, link: &Link, now: Timestamp) -> Result<Vec<String>, OperateError> {
+        let (users, owner) = (&self.people.users, &link.identity.owner);
+        let email =
+            users.account(owner).await?.map_or_else(|| "a closed account".to_owned(), |it| it.email.to_string());
+        let workspace = users.workspace(&link.identity.workspace).await?;
+        let workspace =
+            workspace.map_or_else(|| "purged".to_owned(), |it| format!("{}, WORKSPACE={}", it.name, it.slug));
+        let mut lines: Vec<_> =
+            link.destinations().map(|url| format!("{}/{} leads to {url}", self.base, link.code())).collect();
+        lines.push(format!("Status: {}", status(link, now)));
+        lines.push(format!("Created: {}", link.created_at));
+        lines.push(format!("Owner: {email} ({owner})"));
+        lines.push(format!("Workspace: {workspace} ({})", link.identity.workspace));
+        Ok(lines)
     }
 
-    /// Suspends a link; or blocks a host or workspace, and suspends the links of a page of the table that this affects.
+    /// Suspends a link; or blocks a host or workspace, and suspends the links on a page of the table that this affects.
     pub(crate) async fn suspend(
         &self,
         scope: Scope,
@@ -82,55 +82,74 @@ impl Operate {
         if reason == SuspensionReason::Closed {
             return Err(OperateError::NoReason);
         }
+        let suspend = |link: &Link| LinkEdit::suspend(link, reason);
         let blocked = match self.find(scope).await? {
-            Suspended::Link(link) => return self.edit_one(link, |link| LinkEdit::suspend(link, reason)).await,
-            Suspended::Block(blocked) => blocked,
+            Subject::Link(link) => return self.edit_one(*link, suspend).await,
+            Subject::Blocked(blocked) => blocked,
         };
         if after.is_none() {
-            self.links.block(&Block { blocked: blocked.clone(), reason }).await?;
-            tracing::info!(%blocked, %reason, "blocked");
+            self.block(Block { blocked: blocked.clone(), reason }).await?;
         }
-        let page = self.links.affected_by(&blocked, after).await?;
-        let text = self.edit_all(page.links, |link| LinkEdit::suspend(link, reason)).await?;
-        Ok(Answer::Page { text, next: page.next })
+        let page = self.links.scan(after, |link| blocked.affects(link)).await?;
+        self.edit_page(page, suspend).await
+    }
+
+    /// Of one host or workspace there is one block, so that its end lifts all that it has suspended.
+    async fn block(&self, block: Block) -> Result<(), OperateError> {
+        let blocks = self.links.blocks().await?;
+        match blocks.iter().find(|other| other.blocked == block.blocked) {
+            Some(other) if other.reason != block.reason => return Err(OperateError::OtherReason(other.reason)),
+            Some(_) => return Ok(()),
+            None => self.links.block(&block).await?,
+        }
+        tracing::info!(blocked = %block.blocked, reason = %block.reason, "blocked");
+        Ok(())
     }
 
     /// Lifts what [`Self::suspend`] has done. What another block suspends for the same reason stays suspended.
     pub(crate) async fn unsuspend(&self, scope: Scope, after: Option<&str>) -> Result<Answer, OperateError> {
-        let mut blocks = self.links.blocks().await?;
+        let blocks = self.links.blocks().await?;
         let blocked = match self.find(scope).await? {
-            Suspended::Link(link) => {
+            Subject::Link(link) => {
                 if let Some(block) = blocks.iter().find(|block| block.blocked.affects(&link)) {
                     return Err(OperateError::Blocked(block.blocked.clone()));
                 }
-                return self
-                    .edit_one(link, |link| LinkEdit::lift(link, link.availability.suspensions.by_operators()))
-                    .await;
+                let lift = |link: &Link| LinkEdit::lift(link, link.availability.suspensions.by_operators());
+                return self.edit_one(*link, lift).await;
             }
-            Suspended::Block(blocked) => blocked,
+            Subject::Blocked(blocked) => blocked,
         };
-        let found = blocks.iter().position(|block| block.blocked == blocked).ok_or(OperateError::NotBlocked)?;
-        let reason = blocks.swap_remove(found).reason;
-        blocks.retain(|other| other.reason == reason);
-        let mut page = self.links.affected_by(&blocked, after).await?;
-        page.links.retain(|link| !blocks.iter().any(|other| other.blocked.affects(link)));
-        let text = self.edit_all(page.links, |link| LinkEdit::lift(link, Suspensions::of(reason))).await?;
-        if page.next.is_none() {
+        let Some(reason) = blocks.iter().find(|block| block.blocked == blocked).map(|block| block.reason) else {
+            return Err(OperateError::NotBlocked(listed(&blocks)));
+        };
+        let is_other = |block: &Block| block.reason == reason && block.blocked != blocked;
+        let others: Vec<_> = blocks.iter().filter(|block| is_other(block)).collect();
+        let is_lifted = |link: &Link| blocked.affects(link) && !others.iter().any(|other| other.blocked.affects(link));
+        let page = self.links.scan(after, is_lifted).await?;
+        let is_last = page.next.is_none();
+        let answer = self.edit_page(page, |link| LinkEdit::lift(link, Suspensions::of(reason))).await?;
+        if is_last {
             self.links.unblock(&blocked).await?;
             tracing::info!(%blocked, %reason, "unblocked");
         }
-        Ok(Answer::Page { text, next: page.next })
+        Ok(answer)
     }
 
-    async fn find(&self, scope: Scope) -> Result<Suspended, OperateError> {
+    async fn find(&self, scope: Scope) -> Result<Subject, OperateError> {
         Ok(match scope {
-            Scope::Code(code) => Suspended::Link(self.link(&code).await?),
-            Scope::Host(host) => Suspended::Block(Blocked::Host(host)),
-            Scope::Workspace(slug) => {
-                let workspace = self.people.users.workspace_by_slug(&slug).await?;
-                Suspended::Block(Blocked::Workspace(workspace.ok_or(OperateError::NoWorkspace)?))
-            }
+            Scope::Code(code) => Subject::Link(Box::new(self.link(&code).await?)),
+            Scope::Host(host) if !host.as_str().contains(['.', ':']) => return Err(OperateError::TopLevelDomain),
+            Scope::Host(host) => Subject::Blocked(Blocked::Host(host)),
+            Scope::Workspace(name) => Subject::Blocked(Blocked::Workspace(self.workspace(&name).await?)),
         })
+    }
+
+    async fn workspace(&self, name: &str) -> Result<WorkspaceId, OperateError> {
+        if let Ok(id) = WorkspaceId::parse(name) {
+            return Ok(id);
+        }
+        let slug: WorkspaceSlug = name.parse().map_err(|_| OperateError::NoWorkspace)?;
+        self.people.users.workspace_by_slug(&slug).await?.ok_or(OperateError::NoWorkspace)
     }
 
     /// The link with a code, in whichever case it was typed.
@@ -143,18 +162,25 @@ impl Operate {
     }
 
     async fn edit_one(&self, link: Link, edit: impl Fn(&Link) -> LinkEdit) -> Result<Answer, OperateError> {
-        let text = self.edit(link, &edit).await?.unwrap_or_else(|| "It is so already.".to_owned());
-        Ok(Answer::Page { text, next: None })
+        let line = self.edit(link, &edit).await?.1;
+        Ok(answer(vec![line], ScannedLinks::default()))
     }
 
-    /// Edits links, and lists what they are now, unless it is what they were.
-    async fn edit_all(&self, links: Vec<Link>, edit: impl Fn(&Link) -> LinkEdit) -> Result<String, OperateError> {
-        let edits: Vec<_> = links.into_iter().map(|link| self.edit(link, &edit)).collect();
-        let edited: Vec<_> = stream::iter(edits).buffered(CONCURRENCY).try_collect().await?;
-        Ok(edited.into_iter().flatten().collect::<Vec<_>>().join("\n"))
+    /// Edits the links of a page, and lists those that were changed and those that could not be.
+    async fn edit_page(&self, page: ScannedLinks, edit: impl Fn(&Link) -> LinkEdit) -> Result<Answer, OperateError> {
+        let ScannedLinks { links, unreadable, next } = page;
+        let edits: Vec<_> =
+            links.into_iter().map(async |link| (link.code().clone(), self.edit(link, &edit).await)).collect();
+        let edited: Vec<_> = stream::iter(edits).buffered(CONCURRENCY).collect().await;
+        let lines = edited.into_iter().filter_map(|(code, edited)| match edited {
+            Ok((is_changed, line)) => is_changed.then_some(line),
+            Err(error) => Some(format!("FAILED {code}, do it again: {}", chain(&error))),
+        });
+        Ok(answer(lines.collect(), ScannedLinks { links: Vec::new(), unreadable, next }))
     }
 
-    async fn edit(&self, link: Link, edit: impl Fn(&Link) -> LinkEdit) -> Result<Option<String>, OperateError> {
+    /// Whether a link was changed, and what it is now.
+    async fn edit(&self, link: Link, edit: impl Fn(&Link) -> LinkEdit) -> Result<(bool, String), OperateError> {
         let (owner, correlation_id) = (link.identity.owner, CorrelationId::generate());
         let context = EditContext::unconditional(&owner, &correlation_id);
         let decide = |record: &Record<Link>| match record {
@@ -162,23 +188,30 @@ impl Operate {
             Record::Tombstone(_) => Ok(LinkEdit::Keep),
         };
         let outcome = self.links.edit(Record::Link(link), &context, decide).await?;
-        outcome.is_written()?;
-        let EditOutcome::Written(Record::Link(link)) = outcome else { return Ok(None) };
-        tracing::info!(
-            short_code = link.code().as_str(),
-            suspensions = names(&link),
-            "a link's suspensions are changed"
-        );
-        Ok(Some(format!("{}/{}: {}", self.base, link.code(), status(&link, Timestamp::now()))))
+        let is_changed = outcome.is_written()?;
+        let (EditOutcome::Written(Record::Link(link)) | EditOutcome::Kept(Record::Link(link))) = outcome else {
+            return Err(OperateError::NoLink);
+        };
+        if is_changed {
+            let suspensions = link.availability.suspensions;
+            tracing::info!(short_code = link.code().as_str(), %suspensions, "a link's suspensions are changed");
+        }
+        Ok((is_changed, format!("{}/{}: {}", self.base, link.code(), status(&link, Timestamp::now()))))
     }
+}
+
+fn answer(mut lines: Vec<String>, page: ScannedLinks) -> Answer {
+    lines.extend(page.unreadable.iter().map(|code| format!("FAILED {code}: its item can't be read")));
+    Answer::Page { text: lines.join("\n"), next: page.next }
 }
 
 /// A link's status, and what suspends it.
 fn status(link: &Link, now: Timestamp) -> String {
-    let status: &str = link.availability.status(now).into();
-    if link.availability.suspensions.is_empty() { status.to_owned() } else { format!("{status} ({})", names(link)) }
+    let (status, suspensions): (&str, _) = (link.availability.status(now).into(), link.availability.suspensions);
+    if suspensions.is_empty() { status.to_owned() } else { format!("{status} ({suspensions})") }
 }
 
-fn names(link: &Link) -> String {
-    link.availability.suspensions.iter().map(<&str>::from).collect::<Vec<_>>().join(", ")
+fn listed(blocks: &[Block]) -> String {
+    let blocks: Vec<_> = blocks.iter().map(|block| format!("{} ({})", block.blocked, block.reason)).collect();
+    if blocks.is_empty() { "nothing".to_owned() } else { blocks.join(", ") }
 }

@@ -109,8 +109,8 @@ fn is_within(span: Duration, since: Timestamp, now: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use linklet_domain::{
-        Availability, CorrelationId, LinkId, LinkIdentity, LinkState, LinkWrite, RemovalReason, TargetUrl, Tombstone,
-        UserId, WorkspaceId,
+        Availability, CorrelationId, LinkId, LinkIdentity, LinkState, LinkWrite, RemovalReason, Suspensions, TargetUrl,
+        Tombstone, UserId, WorkspaceId,
     };
 
     use super::*;
@@ -152,6 +152,7 @@ mod tests {
             reason: RemovalReason::Expired,
             removed_at: noon(),
             watched_target: None,
+            suspensions: Suspensions::default(),
             last_write: LinkWrite::of(&CorrelationId::generate()),
         })
     }

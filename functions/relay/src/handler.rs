@@ -48,8 +48,8 @@ fn queues(event: &EventDetail) -> &'static [Queue] {
         EventDetail::UrlActivated(switched) | EventDetail::UrlDeactivated(switched) if switched.by.is_some() => {
             &[Queue::Notify]
         }
-        EventDetail::UrlSuspended(suspended) if suspended.reason.is_some() => &[Queue::Notify],
-        EventDetail::UrlResumed(resumed) if resumed.reason.is_some() => &[Queue::Notify],
+        EventDetail::UrlSuspended(suspended) if !suspended.reasons.is_empty() => &[Queue::Notify],
+        EventDetail::UrlResumed(resumed) if !resumed.reasons.is_empty() => &[Queue::Notify],
         EventDetail::UrlUpdated(_)
         | EventDetail::UrlActivated(_)
         | EventDetail::UrlDeactivated(_)

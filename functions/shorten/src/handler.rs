@@ -4,7 +4,7 @@ mod bulk;
 mod creation;
 mod new_link;
 
-use linklet_domain::{AnswerKey, Record, RedirectTarget, ReservedCodes, Scope, ShortCode, Unavailable};
+use linklet_domain::{AnswerKey, ReservedCodes, Scope, ShortCode, Unavailable};
 use linklet_dynamodb::LinksTable;
 use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
@@ -76,10 +76,8 @@ impl Shorten {
             Err(reason) => Some(reason),
             Ok(code) => {
                 let record = self.links.redirect_target(&code).await?;
-                let is_free = |record: Record<RedirectTarget>| {
-                    record.is_purged() && record.identity().workspace == caller.workspace
-                };
-                record.is_some_and(|record| !is_free(record)).then_some(Unavailable::Taken)
+                let is_taken = record.is_some_and(|record| !record.leaves_its_code_to(&caller.workspace));
+                is_taken.then_some(Unavailable::Taken)
             }
         };
         Ok(json(StatusCode::OK, &CodeAvailability { available: reason.is_none(), reason }))

@@ -223,6 +223,7 @@ const IMMUTABLE: [Immutable; 4] = [
             "total_clicks",
             "used",
             "exhausted_at",
+            "suspended_for",
             "is_protected",
         ],
         sentence: None,

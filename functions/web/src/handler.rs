@@ -45,6 +45,8 @@ pub struct Web {
     pub home: Home,
     /// Answers with pages.
     pub pages: Pages,
+    /// The commit that is deployed, if it is known.
+    pub commit: Option<String>,
 }
 
 impl Handler for Web {
@@ -63,7 +65,7 @@ impl Web {
             (&Method::GET, ["api", "openapi.json"]) => Ok(DOCUMENT.answer(request, FOR_MINUTES)),
             (&Method::GET, ["api", "docs"]) => Ok(self.page(request)),
             (&Method::GET, ["api", "docs", "rapidoc.js"]) => Ok(rapidoc(request)),
-            (&Method::GET, ["health"]) => Ok(health()),
+            (&Method::GET, ["health"]) => Ok(self.health()),
             (&Method::GET, [".well-known", "security.txt"]) => self.security_txt(request),
             // API Gateway refuses a route that ends with a slash. A greedy one, as `/r/{proxy+}` is, would take all unknown paths of
             // several segments at the root as well. So this one gets here, as all that has no route.
@@ -76,6 +78,11 @@ impl Web {
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
+    }
+
+    fn health(&self) -> Response {
+        let version = env!("CARGO_PKG_VERSION");
+        json(StatusCode::OK, &json!({"status": "ok", "service": "linklet", "version": version, "commit": self.commit}))
     }
 
     /// Whom to tell about abuse and weaknesses (RFC 9116).
@@ -95,10 +102,6 @@ impl Web {
 fn beside(code: &str, request: &Request) -> Result<Home, ApiError> {
     let code = ShortCode::parse(code).map_err(|_| Problem::RouteUnknown)?;
     Home::beside(code.as_str(), request.raw_query())
-}
-
-fn health() -> Response {
-    json(StatusCode::OK, &json!({"status": "ok", "service": "linklet", "version": env!("CARGO_PKG_VERSION")}))
 }
 
 /// Only an address with the version can't get another content later.

@@ -18,5 +18,5 @@ async fn run() -> Result<(), StartError> {
         }
         None => Home::app(),
     };
-    http::serve(Web { home, pages: Pages::from_env() }).await
+    http::serve(Web { home, pages: Pages::from_env(), commit: config::optional("COMMIT") }).await
 }

@@ -1,5 +1,7 @@
 //! Whether a link leads to its target.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 use strum::VariantArray as _;
@@ -24,8 +26,9 @@ pub struct Availability {
     pub suspensions: Suspensions,
 }
 
-/// What suspends a link: nothing, or some of these reasons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What suspends a link: nothing, or some of these reasons. In JSON it is a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<SuspensionReason>", into = "Vec<SuspensionReason>")]
 pub struct Suspensions(u8);
 
 /// Why a link is suspended. As text it is its name in the API and in the table.
@@ -175,8 +178,8 @@ impl Suspensions {
     }
 
     /// Whether nothing suspends the link.
-    pub fn is_empty(self) -> bool {
-        self == Self::default()
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Whether this is one of the reasons.
@@ -203,6 +206,24 @@ impl SuspensionReason {
             Self::Abuse => "it was reported or found as abuse",
             Self::Other => "an operator has switched it off",
         }
+    }
+}
+
+impl From<Vec<SuspensionReason>> for Suspensions {
+    fn from(reasons: Vec<SuspensionReason>) -> Self {
+        reasons.into_iter().collect()
+    }
+}
+
+impl From<Suspensions> for Vec<SuspensionReason> {
+    fn from(suspensions: Suspensions) -> Self {
+        suspensions.iter().collect()
+    }
+}
+
+impl fmt::Display for Suspensions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.iter().map(<&str>::from).collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -1,14 +1,11 @@
 //! What operators block: hosts and workspaces that do harm.
 
-use std::{fmt, iter::once};
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_with::{DeserializeFromStr, SerializeDisplay};
-
-use crate::{Host, Invalid, Link, SuspensionReason, TargetUrl, WorkspaceId, validated::from_text};
+use crate::{Host, Invalid, Link, SuspensionReason, TargetUrl, WorkspaceId};
 
 /// What is blocked. As text it is `host:spam.example` or `workspace:` and an id.
-#[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
     /// A host with its subdomains: no link may lead there.
     Host(Host),
@@ -17,7 +14,7 @@ pub enum Blocked {
 }
 
 /// A decision of an operator, which holds for links that exist and for new ones.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// What is blocked.
     pub blocked: Blocked,
@@ -41,13 +38,11 @@ impl Blocked {
     /// Whether a link is affected: its destination, its fallback, or where one of its rules or variants leads.
     pub fn affects(&self, link: &Link) -> bool {
         match self {
-            Self::Host(host) => destinations(link).any(|url| is_at(url, host.as_str())),
+            Self::Host(host) => link.destinations().any(|url| is_at(url, host.as_str())),
             Self::Workspace(workspace) => link.identity.workspace == *workspace,
         }
     }
 }
-
-from_text!(Blocked);
 
 impl fmt::Display for Blocked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,15 +53,9 @@ impl fmt::Display for Blocked {
     }
 }
 
-/// Where a link leads.
-fn destinations(link: &Link) -> impl Iterator<Item = &TargetUrl> {
-    let rules = link.routing.iter().flat_map(|routing| routing.rules()).map(|rule| &rule.url);
-    let variants = link.routing.iter().flat_map(|routing| routing.variants()).map(|variant| &variant.url);
-    once(&link.target).chain(&link.options.fallback_url).chain(rules).chain(variants)
-}
-
 /// Whether a URL is at a host or at a subdomain of it.
 fn is_at(url: &TargetUrl, host: &str) -> bool {
+    // Only a browser knows where a host leads that isn't one for us.
     let found = Host::parse(&url.host()).map(|found| found.to_string()).unwrap_or_default();
     found.strip_suffix(host).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Changer, CheckError, ClickLimit, CorrelationId, EventId, JobFailure, JobId, JobState, JobWork, LinkChanges, LinkId,
-    SuspensionReason, TargetId, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId,
+    Suspensions, TargetId, TargetUrl, Timestamp, UserId, Visitor, WorkspaceId,
 };
 
 /// Something that has happened, because the table write behind it has committed.
@@ -168,25 +168,28 @@ pub struct LinkEvent {
 }
 
 /// A link was suspended.
-#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlSuspended {
-    /// The link. If something else has suspended it before, it watches nothing.
+    /// The link, with what it watched until then: nothing if something else has suspended it before.
     #[serde(flatten)]
     pub link: LinkEvent,
-    /// Why an operator has suspended it; none if its workspace was closed.
-    pub reason: Option<SuspensionReason>,
+    /// Why an operator has suspended it; empty if its workspace was closed.
+    #[serde(default, skip_serializing_if = "Suspensions::is_empty")]
+    pub reasons: Suspensions,
 }
 
 /// What has suspended a link is over.
-#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlResumed {
-    /// The link. If something else suspends it, it watches nothing.
+    /// The link as it is now.
     #[serde(flatten)]
     pub link: UrlCreated,
-    /// Why an operator had suspended it; none if its workspace was closed.
-    pub reason: Option<SuspensionReason>,
+    /// Why an operator had suspended it; empty if its workspace was closed.
+    #[serde(default, skip_serializing_if = "Suspensions::is_empty")]
+    pub reasons: Suspensions,
+    /// Whether something else still suspends it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub still_suspended: bool,
 }
 
 /// A link was deleted.

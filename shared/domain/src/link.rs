@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{iter::once, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,14 @@ impl Link {
     /// Whether shortening the same URL again may return this link.
     pub fn is_reusable(&self) -> bool {
         self.is_plain() && self.availability.suspensions.is_empty()
+    }
+
+    /// Where the link leads anybody: its destination, its fallback, and those of its rules and variants.
+    pub fn destinations(&self) -> impl Iterator<Item = &TargetUrl> {
+        let routing = self.routing.iter();
+        let rules = routing.clone().flat_map(|routing| routing.rules()).map(|rule| &rule.url);
+        let variants = routing.flat_map(|routing| routing.variants()).map(|variant| &variant.url);
+        once(&self.target).chain(&self.options.fallback_url).chain(rules).chain(variants)
     }
 
     /// Whether the link leads nowhere where it didn't lead before: what was taken away doesn't matter.
@@ -232,6 +240,11 @@ impl<L: StoredLink> Record<L> {
         }
     }
 
+    /// Whether a new link of this workspace can have the code.
+    pub fn leaves_its_code_to(&self, workspace: &WorkspaceId) -> bool {
+        matches!(self, Self::Tombstone(tombstone) if tombstone.kept_until().is_some() && tombstone.identity.workspace == *workspace)
+    }
+
     /// Whether the link was purged: deleted with its statistics.
     pub fn is_purged(&self) -> bool {
         matches!(self, Self::Tombstone(tombstone) if tombstone.reason == RemovalReason::Purged)
@@ -302,6 +315,9 @@ pub struct Tombstone {
     pub removed_at: Timestamp,
     /// The target that the link watched when it was removed. The id is a hash, so it doesn't reveal the URL of a purged link.
     pub watched_target: Option<TargetId>,
+    /// Why operators had suspended the link. Such a code is never used again.
+    #[serde(default, skip_serializing_if = "Suspensions::is_empty")]
+    pub suspensions: Suspensions,
     /// The write that has made it what it is.
     #[serde(flatten)]
     pub last_write: LinkWrite,
@@ -314,17 +330,18 @@ impl Tombstone {
     /// When the code may be used for another link; `None` means never. Only the code of a purged link can be used again: the
     /// statistics of other links are kept under their code, and a new owner must not get them.
     pub fn kept_until(&self) -> Option<Timestamp> {
-        (self.reason == RemovalReason::Purged).then(|| self.removed_at.plus(Self::KEPT_FOR))
+        (self.reason == RemovalReason::Purged && self.suspensions.is_empty())
+            .then(|| self.removed_at.plus(Self::KEPT_FOR))
     }
 
     /// The tombstone that a purge leaves, of a link or of a removed link whose statistics were kept until now.
     pub fn of_purged(record: &Record<Link>, at: Timestamp) -> Self {
-        let watched_target = match record {
-            Record::Link(link) => link.watched_target(),
-            Record::Tombstone(old) => old.watched_target.clone(),
+        let (watched_target, suspensions) = match record {
+            Record::Link(link) => (link.watched_target(), link.availability.suspensions.by_operators()),
+            Record::Tombstone(old) => (old.watched_target.clone(), old.suspensions),
         };
         let (identity, last_write) = (record.identity().clone(), record.last_write().clone());
-        Self { identity, reason: RemovalReason::Purged, removed_at: at, watched_target, last_write }
+        Self { identity, reason: RemovalReason::Purged, removed_at: at, watched_target, suspensions, last_write }
     }
 
     /// The tombstone of a link whose time is over: expired, or deleted before it expired.
@@ -334,6 +351,7 @@ impl Tombstone {
             reason: if link.availability.is_deleted() { RemovalReason::Deleted } else { RemovalReason::Expired },
             removed_at: at,
             watched_target: link.watched_target(),
+            suspensions: link.availability.suspensions.by_operators(),
             last_write: link.last_write.clone(),
         }
     }

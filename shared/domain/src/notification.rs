@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Changer, CorrelationId, Event, EventDetail, EventId, Invalid, JobFailure, JobFinished, JobId, JobState, LinkEvent,
     LinkId, MilestoneReached, ShortCode, TargetDown, TargetId, TargetUp, TargetUrl, Timestamp, UrlCreated, UrlDeleted,
-    UrlExhausted, UrlResumed, UrlSuspended, UserId, WorkspaceId,
+    UrlExhausted, UrlSuspended, UserId, WorkspaceId,
 };
 
 /// A message to a person about one of their links, monitored URLs or jobs.
@@ -178,13 +178,16 @@ fn worded(
         | EventDetail::UrlExtended(_)
         | EventDetail::UrlUnwatched(_)
         | EventDetail::UrlRemoved(_) => return None,
-        EventDetail::UrlSuspended(UrlSuspended { link: LinkEvent { link: id, user_id, .. }, reason }) => {
-            let message = format!("Your short link {} was suspended: {}.", link(&id.code), (*reason)?.in_words());
+        EventDetail::UrlSuspended(UrlSuspended { link: LinkEvent { link: id, user_id, .. }, reasons }) => {
+            let why = reasons.iter().next()?.in_words();
+            let message = format!("Your short link {} was suspended: {why}.", link(&id.code));
             (user_id, of_link(id), "Your short link was suspended", message)
         }
-        EventDetail::UrlResumed(UrlResumed { link: UrlCreated { link: id, user_id, .. }, reason }) => {
-            let code = reason.map(|_| link(&id.code))?;
-            let message = format!("The suspension of your short link {code} was lifted.");
+        EventDetail::UrlResumed(resumed) => {
+            // Of a link that something else still suspends, there is no good news.
+            let UrlCreated { link: id, user_id, .. } =
+                Some(&resumed.link).filter(|_| !resumed.reasons.is_empty() && !resumed.still_suspended)?;
+            let message = format!("The suspension of your short link {} was lifted.", link(&id.code));
             (user_id, of_link(id), "Your short link is no longer suspended", message)
         }
         EventDetail::UrlCreated(UrlCreated { link: id, user_id, original_url, .. }) => {

@@ -286,6 +286,7 @@ mod tests {
                 reason,
                 removed_at: noon(),
                 watched_target: None,
+                suspensions: Suspensions::default(),
                 last_write: LinkWrite::of(&CorrelationId::generate()),
             })
         };

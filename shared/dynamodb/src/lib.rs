@@ -31,8 +31,8 @@ pub use error::{RepositoryError, Result};
 pub use item::{Consistency, Table};
 pub use jobs::{JobEnd, JobMark, JobSignal, JobsTable, Reached};
 pub use links::{
-    AffectedLinks, CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker,
-    FirstAnswer, LinkRange, LinkReader, LinksTable, OwnedLinks, Reusable, UseOutcome,
+    CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer, LinkRange,
+    LinkReader, LinksTable, OwnedLinks, Reusable, ScannedLinks, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

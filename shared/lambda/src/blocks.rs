@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use linklet_domain::{Block, Blocked, Link, Timestamp};
 use linklet_dynamodb::LinksTable;
-use parking_lot::Mutex;
+use tokio::sync::Mutex;
 
 use crate::http::{Problem, Result};
 
@@ -36,13 +36,14 @@ impl Blocks {
         }
     }
 
+    /// Of many links that are created at once, the first reads.
     async fn read(&self, now: Timestamp) -> Result<Arc<[Block]>> {
-        let held = self.held.lock().clone();
-        if let Some((_, blocks)) = held.filter(|(read_at, _)| now < read_at.plus(Self::HELD_FOR)) {
-            return Ok(blocks);
+        let mut held = self.held.lock().await;
+        if let Some((_, blocks)) = held.as_ref().filter(|(read_at, _)| now < read_at.plus(Self::HELD_FOR)) {
+            return Ok(Arc::clone(blocks));
         }
         let blocks = Arc::from(self.links.blocks().await?);
-        *self.held.lock() = Some((now, Arc::clone(&blocks)));
+        *held = Some((now, Arc::clone(&blocks)));
         Ok(blocks)
     }
 }

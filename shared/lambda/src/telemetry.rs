@@ -1,6 +1,6 @@
 //! Logging: one JSON object per line, with the same members in all functions.
 //!
-//! A line has `level`, `time`, `service`, the fields of its spans and its own fields, including `message`. What is logged of a
+//! A line has `level`, `time`, `service`, the `commit` that is deployed, the fields of its spans and its own fields, including `message`. What is logged of a
 //! request or batch has a `correlation_id`: that of its span, its own, or else those of the batch. All values are JSON-escaped, so that a client can't forge a line. Logs are paid for by the byte, so a field that
 //! has nothing to say is left out. `level` and `time` stay: Lambda would add its own.
 
@@ -17,7 +17,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::metrics;
+use crate::{config, metrics};
 
 /// Starts logging to standard output, which Lambda sends to CloudWatch Logs. The environment variable `LOG_LEVEL` sets the
 /// level: `error`, `warn`, `info` (default) or `debug`.
@@ -51,7 +51,7 @@ where
 {
     tracing_subscriber::fmt::layer()
         .fmt_fields(JsonFields)
-        .event_format(JsonLine { service })
+        .event_format(JsonLine { service, commit: config::optional("COMMIT") })
         .with_writer(writer)
         .with_filter(filter_fn(is_wanted))
 }
@@ -96,6 +96,8 @@ const CORRELATION_ID: &str = "correlation_id";
 
 struct JsonLine {
     service: &'static str,
+    /// The commit that is deployed, if it is known.
+    commit: Option<String>,
 }
 
 impl<S, N> FormatEvent<S, N> for JsonLine
@@ -111,6 +113,9 @@ where
     ) -> std::fmt::Result {
         let (level, service) = (event.metadata().level(), self.service);
         write!(line, r#"{{"level":"{level}","time":"{}","service":"{service}""#, Timestamp::now())?;
+        if let Some(commit) = &self.commit {
+            write!(line, r#","commit":{}"#, serde_json::Value::from(commit.as_str()))?;
+        }
         let mut has_id = event.metadata().fields().field(CORRELATION_ID).is_some();
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
             if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {

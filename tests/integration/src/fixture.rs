@@ -450,7 +450,7 @@ pub fn delete(db: &TestDynamoDb, authenticator: Authenticator) -> Delete {
 }
 
 pub fn web() -> Web {
-    Web { home: Home::app(), pages: Pages::default() }
+    Web { home: Home::app(), pages: Pages::default(), commit: None }
 }
 
 pub fn qr_codes() -> QrCodes {

@@ -170,11 +170,11 @@ impl AuditEntry {
             EventDetail::UrlDeactivated(LinkEvent { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkChanged, link(id), (Some("active".into()), Some("inactive".into())))
             }
-            EventDetail::UrlSuspended(UrlSuspended { link: suspended, reason: Some(reason) }) => {
-                (Actor::Operator, AuditAction::LinkSuspended, link(&suspended.link), (None, Some(reason.to_string())))
+            EventDetail::UrlSuspended(UrlSuspended { link: suspended, reasons }) if !reasons.is_empty() => {
+                (Actor::Operator, AuditAction::LinkSuspended, link(&suspended.link), (None, Some(reasons.to_string())))
             }
-            EventDetail::UrlResumed(UrlResumed { link: resumed, reason: Some(reason) }) => {
-                (Actor::Operator, AuditAction::LinkResumed, link(&resumed.link), (Some(reason.to_string()), None))
+            EventDetail::UrlResumed(UrlResumed { link: resumed, reasons, .. }) if !reasons.is_empty() => {
+                (Actor::Operator, AuditAction::LinkResumed, link(&resumed.link), (Some(reasons.to_string()), None))
             }
             EventDetail::UrlDeleted(UrlDeleted { link: id, by: Some(by), .. }) => {
                 (by.actor(), AuditAction::LinkDeleted, link(id), (None, None))

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use linklet_domain::{
     Changer, CorrelationId, Event, EventDetail, EventId, Link, LinkChanges, LinkEvent, LinkIdentity, LinkState,
-    RemovalReason, SuspensionReason, TargetId, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlResumed,
-    UrlSuspended, UrlUpdated, UserId,
+    RemovalReason, TargetId, Timestamp, Tombstone, UrlCreated, UrlDeleted, UrlExhausted, UrlResumed, UrlSuspended,
+    UrlUpdated, UserId,
 };
 
 use super::item::{LinkItem, TombstoneItem};
@@ -39,7 +39,7 @@ impl LinkItem {
 impl TombstoneItem {
     /// The event of a new tombstone.
     pub(crate) fn removed_event(self) -> Event {
-        let Self { tombstone: Tombstone { identity, reason, removed_at, watched_target, last_write }, .. } = self;
+        let Self { tombstone: Tombstone { identity, reason, removed_at, watched_target, last_write, .. }, .. } = self;
         let LinkIdentity { id: link, workspace: workspace_id, owner: user_id } = identity;
         let by = self.purged_by;
         Event {
@@ -157,21 +157,24 @@ impl LinkChange {
 
     fn suspended(&self) -> Option<Event> {
         let (was, is) = (self.before.availability.suspensions, self.after.availability.suspensions);
-        let reason = is.without(was).iter().next()?;
+        let added = is.without(was);
         let link = self.link_event(self.after.watched_target().filter(|_| was.is_empty()));
-        let suspended = UrlSuspended { link, reason: by_operator(reason) };
-        Some(self.event("suspended", self.written_at(), EventDetail::UrlSuspended(suspended)))
+        let suspended = UrlSuspended { link, reasons: added.by_operators() };
+        (!added.is_empty()).then(|| self.event("suspended", self.written_at(), EventDetail::UrlSuspended(suspended)))
     }
 
     /// A link that has expired meanwhile goes on as one that has: it isn't watched again, also if its expiry is yet to be published.
     fn resumed(&self) -> Option<Event> {
         let (was, is) = (self.before.availability.suspensions, self.after.availability.suspensions);
-        let reason = was.without(is).iter().next()?;
+        let lifted = was.without(is);
+        if lifted.is_empty() {
+            return None;
+        }
         let at = self.written_at();
         let has_expired = self.after.availability.expires_at.is_some_and(|expiry| expiry <= at);
         let state = state_of_link(self.after.clone());
         let link = UrlCreated { watch: state.watch && !has_expired, ..state };
-        let resumed = UrlResumed { link, reason: by_operator(reason) };
+        let resumed = UrlResumed { link, reasons: lifted.by_operators(), still_suspended: !is.is_empty() };
         Some(self.event("resumed", at, EventDetail::UrlResumed(resumed)))
     }
 
@@ -197,10 +200,6 @@ impl LinkChange {
         });
         Some(self.event("deleted", deleted_at, detail))
     }
-}
-
-fn by_operator(reason: SuspensionReason) -> Option<SuspensionReason> {
-    (reason != SuspensionReason::Closed).then_some(reason)
 }
 
 /// Whether a link watches where it leads, as long as it hasn't expired.

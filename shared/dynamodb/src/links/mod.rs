@@ -17,7 +17,7 @@ mod uses;
 use aws_sdk_dynamodb::types::AttributeValue;
 use linklet_domain::{Link, Record, RedirectTarget, ShortCode, SortOrder, WorkspaceId};
 
-pub use self::blocks::AffectedLinks;
+pub use self::blocks::ScannedLinks;
 pub use self::edit::{EditContext, EditOutcome};
 pub use self::expiry::{CleanupStats, ExpiryMarker};
 pub use self::item::FirstAnswer;
@@ -139,8 +139,8 @@ impl LinksTable {
     }
 }
 
-/// The condition that a code can be taken: it was never used, or its link was purged in the same workspace.
-const CODE_IS_FREE: &str = "attribute_not_exists(pk) OR (tombstone = :purged AND workspace_id = :workspace)";
+/// The condition that a code can be taken: it was never used, or its link was purged in the same workspace and no operator had suspended it.
+const CODE_IS_FREE: &str = "attribute_not_exists(pk) OR (tombstone = :purged AND workspace_id = :workspace AND attribute_not_exists(suspensions))";
 
 /// The values of [`CODE_IS_FREE`].
 fn code_is_free_for(workspace: &WorkspaceId) -> [(&'static str, AttributeValue); 2] {

@@ -33,6 +33,9 @@ const RIGHTS: &str = "
     JobsTable                         WS#            DeleteItem: clock
     JobsTable                         WS#            GetItem PutItem Query UpdateItem: jobs-api
     JobsTable/index/by-due            *              Query: clock
+    LinksTable                        *              Scan: operate
+    LinksTable                        BLOCK#         DeleteItem PutItem Query: operate
+    LinksTable                        BLOCK#         Query: shorten update
     LinksTable                        CLEANUP#       DeleteItem: jobs
     LinksTable                        CLEANUP#       GetItem: stats
     LinksTable                        CLEANUP#       UpdateItem: relay
@@ -51,9 +54,9 @@ const RIGHTS: &str = "
     LinksTable                        LINK#          BatchGetItem: overview
     LinksTable                        LINK#          BatchGetItem GetItem: list
     LinksTable                        LINK#          DeleteItem GetItem PutItem: shorten
-    LinksTable                        LINK#          GetItem: jobs-api operate redirect stats unlock
+    LinksTable                        LINK#          GetItem: jobs-api redirect stats unlock
     LinksTable                        LINK#          GetItem PutItem UpdateItem: delete jobs relay
-    LinksTable                        LINK#          GetItem UpdateItem: update
+    LinksTable                        LINK#          GetItem UpdateItem: operate update
     LinksTable                        LOCK#          DeleteItem: delete jobs relay
     LinksTable                        LOCK#          DeleteItem PutItem: update
     LinksTable                        LOCK#          GetItem: unlock
@@ -115,11 +118,12 @@ const RIGHTS: &str = "
     UsersTable                        RESET#         PutItem: notify operate
     UsersTable                        SLUG#          DeleteItem: jobs
     UsersTable                        SLUG#          DeleteItem PutItem: account
+    UsersTable                        SLUG#          GetItem: operate
     UsersTable                        SLUG#          GetItem PutItem: auth
     UsersTable                        USER#          BatchGetItem DeleteItem GetItem: leave
     UsersTable                        USER#          BatchGetItem GetItem PutItem UpdateItem: auth
     UsersTable                        USER#          GetItem: account
-    UsersTable                        USER#          UpdateItem: operate
+    UsersTable                        USER#          GetItem UpdateItem: operate
     UsersTable                        VERIFICATION#  DeleteItem GetItem: auth
     UsersTable                        VERIFICATION#  PutItem: notify
     UsersTable                        WS#            BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: jobs

@@ -205,6 +205,7 @@ async fn what_an_operator_suspends_is_in_the_audit_log_and_its_owner_is_told() {
     let office = Office::new().await;
     for command in [
         json!({"suspend": {"what": {"code": "launch"}, "reason": "abuse"}}),
+        json!({"suspend": {"what": {"code": "launch"}, "reason": "legal"}}),
         json!({"unsuspend": {"what": {"code": "launch"}}}),
     ] {
         let order = json!({"operator": "ada", "command": command});
@@ -216,16 +217,18 @@ async fn what_an_operator_suspends_is_in_the_audit_log_and_its_owner_is_told() {
     let entries = office.entries().await;
     let said: Vec<_> =
         entries.iter().map(|entry| (entry.action, entry.actor.clone(), &entry.from, &entry.to)).collect();
-    let abuse = Some("abuse".to_owned());
+    let [abuse, legal, both] = ["abuse", "legal", "legal, abuse"].map(|reasons| Some(reasons.to_owned()));
     assert_eq!(
         said,
         [
             (AuditAction::LinkSuspended, Actor::Operator, &None, &abuse),
-            (AuditAction::LinkResumed, Actor::Operator, &abuse, &None)
+            (AuditAction::LinkSuspended, Actor::Operator, &None, &legal),
+            (AuditAction::LinkResumed, Actor::Operator, &both, &None)
         ]
     );
     let told = [
         "Your short link launch was suspended: it was reported or found as abuse.",
+        "Your short link launch was suspended: there is a legal reason.",
         "The suspension of your short link launch was lifted.",
     ];
     assert_eq!(office.told().await, told);

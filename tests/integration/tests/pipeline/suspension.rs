@@ -1,6 +1,9 @@
 //! What operators suspend, and what links of it do then.
 
+use std::time::Duration;
+
 use linklet_domain::{LinkStatus, Role, SuspensionReason, Timestamp};
+use linklet_lambda::blocks::Blocks;
 use linklet_operate::Operate;
 use linklet_test_support::{Answer, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, in_role_of};
 use serde_json::{Value, json};
@@ -82,7 +85,7 @@ async fn a_suspended_link_leads_nowhere_until_its_operator_lifts_it() {
 
     assert_eq!(suspended, "https://go.example.com/launch: suspended (abuse)");
     assert_eq!(fixture.follow("launch").await.problem_code(), (410, "link_suspended".into()));
-    assert_eq!(fixture.suspend(json!({"code": "launch"}), "abuse").await.unwrap(), "It is so already.");
+    assert_eq!(fixture.suspend(json!({"code": "launch"}), "abuse").await.unwrap(), suspended, "again");
     assert_eq!(fixture.unsuspend(json!({"code": "launch"})).await.unwrap(), "https://go.example.com/launch: active");
     assert_eq!(fixture.follow("launch").await.status, 301);
 }
@@ -167,7 +170,7 @@ async fn a_blocked_host_suspends_its_links_and_refuses_new_ones() {
     fixture.unsuspend(host.clone()).await.unwrap();
     assert_eq!(fixture.statuses(["one", "two", "fallback"]).await, ["active"; 3]);
     assert_eq!(fixture.shorten(&json!({"url": "https://spam.example/c"})).await.status, 201);
-    assert_eq!(fixture.unsuspend(host).await.unwrap_err(), "it isn't suspended");
+    assert_eq!(fixture.unsuspend(host).await.unwrap_err(), "it isn't suspended; what is: nothing");
 }
 
 #[tokio::test]
@@ -200,7 +203,7 @@ async fn a_suspended_workspace_has_no_link_that_leads_anywhere() {
     let refused = fixture.shorten(&json!({"url": "https://example.com/new"})).await;
     assert_eq!(refused.problem_code(), (403, "workspace_suspended".into()));
     let blocked = fixture.unsuspend(json!({"code": "second"})).await.unwrap_err();
-    assert!(blocked.ends_with("is suspended, and the link with it: unsuspend that"), "{blocked}");
+    assert!(blocked.ends_with("is suspended, and so is the link: unsuspend that"), "{blocked}");
     fixture.unsuspend(workspace).await.unwrap();
     assert_eq!(fixture.statuses(["launch", "second"]).await, ["suspended", "active"], "the host still is");
 }
@@ -214,7 +217,7 @@ async fn who_names_owner_and_workspace_and_what_else_leads_to_the_host() {
     for part in [
         "https://go.example.com/launch leads to https://spam.example/a\nStatus: active\n",
         "Owner: ada@example.com (",
-        "\nhttps://go.example.com/second leads to host:spam.example, too: active",
+        "\nThere, too: https://go.example.com/second to https://spam.example/b, active, of workspace ",
     ] {
         assert!(said.contains(part), "{part} in {said}");
     }
@@ -222,15 +225,91 @@ async fn who_names_owner_and_workspace_and_what_else_leads_to_the_host() {
 }
 
 #[tokio::test]
-async fn only_reasons_of_operators_and_workspaces_that_exist_are_taken() {
+async fn what_no_operator_can_mean_is_refused() {
     let fixture = Fixture::with(&[("launch", "https://example.com/")]).await;
 
     let closed = fixture.suspend(json!({"code": "launch"}), "closed").await;
     let unknown = fixture.suspend(json!({"code": "launch"}), "spite").await;
     let nowhere = fixture.suspend(json!({"workspace": "no-such"}), "abuse").await;
+    let too_wide = fixture.suspend(json!({"host": "com"}), "abuse").await;
 
     assert_eq!(closed, Err("REASON must be abuse, legal or other".into()));
     assert!(unknown.unwrap_err().contains("reason must be abuse, legal or other"));
-    assert_eq!(nowhere, Err("no workspace has this slug".into()));
+    assert_eq!(too_wide, Err("HOST must have a dot".into()));
+    assert_eq!(nowhere, Err("no workspace has this slug or id".into()));
     assert_eq!(fixture.db.link("launch").await.availability.status(Timestamp::now()), LinkStatus::Active);
+}
+
+#[tokio::test]
+async fn the_code_of_a_suspended_link_is_not_free_after_its_purge() {
+    let fixture = Fixture::with(&[("launch", "https://example.com/")]).await;
+    fixture.suspend(json!({"code": "launch"}), "legal").await.unwrap();
+    let record = fixture.db.record("launch").await.unwrap();
+
+    fixture.db.purge(&record).await;
+    let body = json!({"url": "https://example.com/", "custom_code": "launch"});
+    let again = fixture.shorten(&body).await;
+    let asked = RequestBuilder::new("GET", "/api/codes/launch").token(&fixture.ada.token(Role::Admin));
+
+    assert_eq!(again.problem_code(), (409, "short_code_taken".into()));
+    assert_eq!(asked.send_to(&shorten(&fixture.db)).await.json()["available"], json!(false));
+}
+
+#[tokio::test]
+async fn a_host_is_suspended_for_one_reason_at_a_time() {
+    let fixture = Fixture::with(&[("launch", "https://spam.example/")]).await;
+    let host = json!({"host": "spam.example"});
+    fixture.suspend(host.clone(), "abuse").await.unwrap();
+
+    let other = fixture.suspend(host.clone(), "legal").await;
+    fixture.unsuspend(host).await.unwrap();
+
+    assert_eq!(other, Err("it is suspended for another reason, abuse: unsuspend it first".into()));
+    assert_eq!(fixture.statuses(["launch"]).await, ["active"]);
+}
+
+#[tokio::test]
+async fn a_block_of_a_later_version_refuses_no_other_link() {
+    let fixture = Fixture::with(&[]).await;
+    for (what, reason) in [("country:xy", "abuse"), ("host:spam.example", "embargo")] {
+        let item = json!({"pk": {"S": "BLOCK#ALL"}, "sk": {"S": what}, "reason": {"S": reason}});
+        fixture.db.put("LinksTable", &item);
+    }
+
+    let statuses = [
+        fixture.shorten(&json!({"url": "https://example.com/"})).await.status,
+        fixture.shorten(&json!({"url": "https://spam.example/"})).await.status,
+    ];
+
+    assert_eq!(statuses, [201, 403]);
+}
+
+#[tokio::test]
+async fn a_link_that_cannot_be_read_keeps_no_other_from_being_suspended() {
+    let fixture = Fixture::with(&[("launch", "https://spam.example/"), ("broken", "https://spam.example/")]).await;
+    let items = fixture.db.scan("LinksTable");
+    let mut broken =
+        items.into_iter().find(|item| item["pk"]["S"] == "LINK#broken" && item["sk"]["S"] == "LINK").unwrap();
+    broken["created_at"] = json!({"S": "yesterday"});
+    fixture.db.put("LinksTable", &broken);
+
+    let said = fixture.suspend(json!({"host": "spam.example"}), "abuse").await.unwrap();
+
+    assert!(said.contains("FAILED broken: its item can't be read"), "{said}");
+    assert_eq!(fixture.statuses(["launch"]).await, ["suspended"]);
+}
+
+#[tokio::test]
+async fn what_is_blocked_is_read_once_a_minute() {
+    let fixture = Fixture::with(&[]).await;
+    let (blocks, link) =
+        (Blocks::new(fixture.db.links()), LinkBuilder::new("launch").to("https://spam.example/").build());
+    let now = Timestamp::now();
+    assert!(blocks.refuse(&link, now).await.is_ok());
+
+    fixture.suspend(json!({"host": "spam.example"}), "abuse").await.unwrap();
+
+    let just_before = now.plus(Blocks::HELD_FOR).minus(Duration::from_millis(1));
+    assert!(blocks.refuse(&link, just_before).await.is_ok());
+    assert!(blocks.refuse(&link, now.plus(Blocks::HELD_FOR)).await.is_err());
 }

@@ -218,8 +218,11 @@ impl Measured {
             let request = RequestBuilder::new("POST", "/api/shorten").token(&token).json(&link);
             assert_eq!(request.send_to(&shorten).await.status, 201);
             let spent = metered.spent();
-            if number == 0 {
+            if number == 1 {
+                // The first has read what operators have blocked, as is done once a minute.
                 self.operation("shorten", spent);
+            }
+            if number == 0 {
                 let (links, urls) = (rows(&db, "LinksTable", "LINK#"), rows(&db, "LinksTable", "URL#"));
                 let copies = copies_in_indexes("LinksTable", &links[0]);
                 let stored = links.iter().chain(&copies).chain(&urls);

@@ -388,7 +388,24 @@ async fn it_says_what_runs_here() {
 
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
-    assert_eq!(answer.body, format!(r#"{{"service":"linklet","status":"ok","version":"{version}"}}"#));
+    assert_eq!(answer.body, format!(r#"{{"commit":null,"service":"linklet","status":"ok","version":"{version}"}}"#));
+}
+
+#[tokio::test]
+async fn security_txt_names_the_contact_if_there_is_one() {
+    let mut pages = Pages::default();
+    pages.contact = Some("abuse@example.com");
+
+    let answer = request("/.well-known/security.txt").outside_the_contract().send_to(&Web { pages, ..web() }).await;
+
+    let (contact, expiry) = answer.body.split_once('\n').unwrap();
+    let expiry = Timestamp::parse(expiry.trim().strip_prefix("Expires: ").unwrap()).unwrap();
+    assert_eq!(
+        (contact, answer.header("content-type")),
+        ("Contact: mailto:abuse@example.com", "text/plain; charset=utf-8")
+    );
+    assert!(Timestamp::now() < expiry);
+    assert_eq!(request("/.well-known/security.txt").outside_the_contract().send_to(&web()).await.status, 404);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ import { clicksOf, typedFor } from './loss.js';
 /** What shows links: a list, or the page of one. @typedef {Pick<import('../../pages/links/link-list.js').LinkList, 'change' | 'remove'>} LinkList */
 
 /**
- * The status of a link once it is switched on or off: what is over stays so, and what is suspended until its workspace is open.
+ * The status of a link once it is switched on or off: what is over or suspended stays so.
  * @param {Link} link
  * @param {boolean} isActive
  * @returns {Link['status']}
