@@ -148,6 +148,12 @@ def about_costs(parameters: Parameters) -> str:
     return f"${idle:,.2f} a month without clicks, ${busy:,.2f} with a million clicks and 10,000 new links (make cost)"
 
 
+def about_alarms(parameters: Parameters) -> str:
+    if parameters["AlarmEmail"] or parameters["Monitoring"] == "none":
+        return ""
+    return "Nobody hears of an alarm until you deploy with AlarmEmail and confirm the mail of SNS, or subscribe to the topic of alarms.\n"
+
+
 def await_health(url: str) -> None:
     deadline = time.monotonic() + HEALTHY_WITHIN
     while True:
@@ -248,7 +254,7 @@ def farewell(end: dict[str, str], deployment: Deployment, region: str, parameter
         f"\nLinklet is at {end['PublicUrl']}/app, its API at {end['ApiUrl']}.\n{record}"
         f"Invite somebody:  {named}make invite EMAIL=ada@example.com STAGE=aws\n"
         f"Look after it:    {named}make verify STAGE=aws; docs/deploying.md has the rest\n"
-        f"It costs:         {about_costs(parameters)}\n"
+        f"It costs:         {about_costs(parameters)}\n{about_alarms(parameters)}"
         f"Remove it:        .linklet/tools/sam/bin/sam delete --stack-name {deployment.stack} --region {region}, which keeps the data"
     )
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from .deploy import Deployment, about_costs, protects
+from .deploy import Deployment, about_alarms, about_costs, protects
 from .limits import DEFAULTS
 
 
@@ -29,6 +29,11 @@ class Plan(unittest.TestCase):
         of = {level: about_costs(DEFAULTS | {"LogLevel": level}) for level in ("error", "info", "debug", "trace")}
         self.assertRegex(of["info"], r"^\$\d\.\d\d a month without clicks, \$\d+\.\d\d with a million clicks")
         self.assertEqual((of["debug"], of["trace"]), (of["info"], of["info"]))
+
+    def test_whoever_names_nobody_for_alarms_is_warned(self) -> None:
+        self.assertIn("Nobody hears of an alarm", about_alarms(DEFAULTS))
+        self.assertEqual(about_alarms(DEFAULTS | {"AlarmEmail": "ops@example.com"}), "")
+        self.assertEqual(about_alarms(DEFAULTS | {"Monitoring": "none"}), "")
 
     def test_protection_is_promised_only_if_it_is_wanted(self) -> None:
         self.assertIn("DeletionProtection=off", protects(exists=False, protection="off"))

@@ -198,7 +198,11 @@ fn the_key_policy_admits_every_service_that_uses_the_key_itself() {
     let described: BTreeSet<_> = policy["Statement"].as_array().unwrap().iter().filter_map(named).collect();
 
     let template = Template::load();
-    let policies = template.of_type("AWS::SNS::TopicPolicy").chain(template.of_type("AWS::SQS::QueuePolicy"));
+    let is_encrypted = |(_, policy): &(&str, &Value)| {
+        !template.properties(policy["Topics"][0].as_str().unwrap())["KmsMasterKeyId"].is_null()
+    };
+    let of_topics = template.of_type("AWS::SNS::TopicPolicy").filter(is_encrypted);
+    let policies = of_topics.chain(template.of_type("AWS::SQS::QueuePolicy"));
     let statements = policies.flat_map(|(_, policy)| policy["PolicyDocument"]["Statement"].as_array().unwrap());
     let mut expected: BTreeSet<_> = statements.filter_map(named).collect();
     expected.insert("logs.<region>.amazonaws.com".to_owned());
