@@ -50,10 +50,11 @@ fn headings(page: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_alarm_tells_when_it_starts_and_when_it_is_over() {
+fn every_alarm_tells_one_topic_when_it_starts_and_when_it_is_over() {
     for (id, alarm) in Template::load().of_type("AWS::CloudWatch::Alarm") {
-        assert_eq!(alarm["AlarmActions"], json!(["AlarmTopic"]), "{id}");
-        assert_eq!(alarm["OKActions"], json!(["AlarmTopic"]), "{id}");
+        let actions = &alarm["AlarmActions"];
+        assert!([json!(["AlarmTopic"]), json!(["TicketTopic"])].contains(actions), "{id}: {actions}");
+        assert_eq!(alarm["OKActions"], *actions, "{id}");
     }
 }
 
@@ -69,23 +70,61 @@ fn without_monitoring_there_are_no_alarms() {
     assert_eq!(conditions["HasAlarms"], json!(["IsMonitored", "IsGradual"]));
     assert_eq!(template.condition("Observability"), Some("IsMonitored"));
     assert_eq!(template.condition("Dashboard"), Some("IsFull"));
-    assert_eq!(template.condition("AlarmTopic"), Some("HasAlarms"));
+    for topic in ["AlarmTopic", "TicketTopic"] {
+        assert_eq!(template.condition(topic), Some("HasAlarms"));
+    }
     assert_eq!(conditions["MailsAlarms"][0], "HasAlarms");
+    assert_eq!(conditions["MailsTickets"], json!(["HasAlarms", ["HasTicketEmail", "MailsAlarms"]]));
     assert_eq!(conditions["HasAlarmsOnAws"], json!(["HasAlarms", "IsOnAws"]));
 }
 
 #[test]
-fn essential_alarms_look_at_ten_metrics_and_only_at_those_of_aws() {
+fn essential_alarms_look_at_thirteen_metrics_that_always_exist() {
     let template = Template::load();
     let essential = alarms(template, "essential");
 
     let billed: usize = essential.iter().map(|(_, alarm)| billed_metrics(alarm)).sum();
 
-    assert!((1..=10).contains(&billed), "{billed} metrics");
+    assert!((1..=13).contains(&billed), "{billed} metrics");
+    let filtered = filtered_metrics(template);
     for (id, alarm) in essential {
         for metric in metrics_of(alarm) {
-            assert!(metric.namespace.starts_with("AWS/"), "{id}: {}", metric.namespace);
+            let is_of_aws = metric.namespace.starts_with("AWS/");
+            assert!(is_of_aws || filtered.contains(metric.name.as_str()), "{id}: {}", metric.name);
         }
+    }
+}
+
+/// The metrics that CloudWatch Logs makes of lines, without dimensions.
+fn filtered_metrics(template: &Template) -> BTreeSet<&str> {
+    let filters = template.of_type("AWS::Logs::MetricFilter");
+    filters.filter_map(|(_, filter)| filter["MetricTransformations"][0]["MetricName"].as_str()).collect()
+}
+
+#[test]
+fn lost_clicks_are_found_by_the_line_that_functions_log() {
+    let recorder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/lambda/src/following/recorder.rs");
+    let source = fs::read_to_string(recorder).unwrap();
+
+    let filters: Vec<_> = Template::load().of_type("AWS::Logs::MetricFilter").collect();
+
+    assert_eq!(filters.len(), 2, "of redirect and unlock");
+    for (id, filter) in filters {
+        let message = filter["FilterPattern"].as_str().unwrap().split('"').nth(1).unwrap();
+        assert!(source.contains(&format!("tracing::error!(short_code, error, \"{message}\")")), "{id}: {message}");
+    }
+}
+
+/// As many times as fast as its budget is spent, an alarm about an objective goes off.
+#[test]
+fn burn_rates_are_those_of_two_windows() {
+    for (id, hours, rate) in [("FastBurnAlarm", 1, 14.4), ("SlowBurnAlarm", 6, 6.0)] {
+        let alarm = Template::load().properties(id);
+        let periods: Vec<_> = alarm["Metrics"].as_array().unwrap()[1..].iter().collect();
+        assert!(periods.iter().all(|query| query["MetricStat"]["Period"] == hours * 3_600), "{id}");
+        assert_eq!(alarm["Threshold"].as_f64(), Some(rate), "{id}");
+        let percent = format!("{} % or more", rate / 10.0);
+        assert!(alarm["AlarmDescription"].as_str().unwrap().contains(&percent), "{id}: {percent}");
     }
 }
 
@@ -202,6 +241,9 @@ fn alarms_on_our_metrics_name_those_that_functions_write() {
 
     for metric in ours {
         assert!(metrics().contains(&metric.name), "{}", metric.name);
+        if metric.dimensions.is_empty() && filtered_metrics(template).contains(metric.name.as_str()) {
+            continue;
+        }
         let [(dimension, service)] = metric.dimensions.as_slice() else {
             panic!("{}: {:?}", metric.name, metric.dimensions)
         };
