@@ -11,8 +11,9 @@ use linklet_dynamodb::{
     JobEnd, JobMark, JobSignal, JobsTable, Reached, RepositoryError, Result, Workspaces, stream::job_signal,
 };
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
+use linklet_lambda::metrics::{self, Metric};
+use linklet_lambda::stream as records;
 use linklet_lambda::telemetry::chain;
-use linklet_lambda::{metrics, stream as records};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::Kinds;
@@ -255,6 +256,8 @@ impl JobRunner {
         if !self.jobs.end(work, &JobEnd { state, reason, progress, at }).await? {
             return Ok(());
         }
+        let is_our_fault = state == JobState::Failed && reason != Some(JobFailure::RightsLost);
+        metrics::add(Metric::JobsFailed, is_our_fault.into());
         let run = work.run();
         let (workspace_id, job_id, user_id, short_code) = names(&run.id);
         let (state, reason) = (state.to_string(), reason.map(JobFailure::code));

@@ -14,6 +14,7 @@ use linklet_lambda::http::{
     ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::metrics::{self, Metric};
 use linklet_lambda::telemetry::{chain, warn_of};
 use linklet_lambda::throttle::StatsQueryLimiter;
 
@@ -85,6 +86,7 @@ impl Overviews {
             Ok(next) => Ok(next.unwrap_or(old)),
             Err(ApiError::Throttled(_)) => Ok(old),
             Err(error) => {
+                metrics::add(Metric::Degraded, 1);
                 tracing::warn!(error = chain(&error), "an overview could not be renewed");
                 Ok(old)
             }

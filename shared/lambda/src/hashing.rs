@@ -6,6 +6,7 @@ use crate::aws::Tables;
 use crate::guesses::{Attempt, Guesses, must_wait};
 use crate::http::{ApiError, Problem, Request, Result};
 use crate::limiter::answer_of_table;
+use crate::metrics::{self, Metric};
 use crate::passwords::Passwords;
 use crate::throttle::Throttle;
 use crate::{StartError, config};
@@ -139,7 +140,10 @@ impl Limits {
         let hasher = self.guesses.hasher(request, class, account);
         let spent = self.guesses.table.spend_hashes(&hasher, hashes, self.hashes, now).await;
         match answer_of_table(spent, "a password is hashed without being counted") {
-            Some(false) => Err(must_wait(Duration::from_secs(fastrand::u64(1..=3)))),
+            Some(false) => {
+                metrics::add(Metric::HashesRefused, 1);
+                Err(must_wait(Duration::from_secs(fastrand::u64(1..=3))))
+            }
             Some(true) | None => Ok(()),
         }
     }

@@ -10,6 +10,7 @@ use linklet_dynamodb::{Health, LinksTable, Names, Result, StatsTable, WatchTable
 use serde::Serialize;
 
 use crate::http::{Request, ShortUrls};
+use crate::metrics::{self, Metric};
 use crate::telemetry::chain;
 
 /// Clicks by link; links without clicks are absent.
@@ -71,16 +72,12 @@ const HEALTH: &str = "health";
 /// Reads data of another context; `None` if that fails or takes longer than 1 s. `what` is the data's name in `degraded`.
 pub async fn within_budget<T>(what: &'static str, read: impl Future<Output = Result<T>>) -> Option<T> {
     match tokio::time::timeout(BUDGET, read).await {
-        Ok(Ok(known)) => Some(known),
-        Ok(Err(error)) => {
-            tracing::warn!(what, error = chain(&error), "a part of a response could not be read");
-            None
-        }
-        Err(_) => {
-            tracing::warn!(what, "a part of a response was not read within 1 s");
-            None
-        }
+        Ok(Ok(known)) => return Some(known),
+        Ok(Err(error)) => tracing::warn!(what, error = chain(&error), "a part of a response could not be read"),
+        Err(_) => tracing::warn!(what, "a part of a response was not read within 1 s"),
     }
+    metrics::add(Metric::Degraded, 1);
+    None
 }
 
 /// Reads the click counts of these links of one workspace; `None` if that fails or takes longer than 1 s.

@@ -40,8 +40,14 @@ pub enum Metric {
     /// Number of failed calls of ThrottleTable: in redirect, merges; in shorten, requests that were allowed uncounted; in
     /// auth, guesses and hashes.
     ThrottleUnavailable,
+    /// Number of parts of answers that could not be read, and of overviews that could not be renewed.
+    Degraded,
+    /// Number of requests that were refused, since there was no room for their hashes.
+    HashesRefused,
     /// Number of times that the circuit breaker opened, or reopened after a failed probe.
     BreakerOpened,
+    /// Number of jobs and tasks that failed for a reason of ours, such as the purge of a closed workspace.
+    JobsFailed,
     /// Number of checks of monitored URLs that failed.
     ChecksFailed,
     /// Number of checks that were skipped, since there was no time for them before the target's next check.

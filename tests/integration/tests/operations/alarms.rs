@@ -257,6 +257,10 @@ fn an_alarm_needs_no_more_data_points_than_it_looks_at() {
     for (id, alarm) in Template::load().of_type("AWS::CloudWatch::Alarm") {
         let number = |name: &str| alarm[name].as_u64().unwrap_or_else(|| panic!("{id}: {name}"));
         assert!((1..=number("EvaluationPeriods")).contains(&number("DatapointsToAlarm")), "{id}");
-        assert!(["notBreaching", "ignore"].contains(&alarm["TreatMissingData"].as_str().unwrap()), "{id}");
+        let of_missing: &[&str] = match alarm["ComparisonOperator"].as_str() {
+            Some("LessThanThreshold") => &["breaching"],
+            _ => &["notBreaching", "ignore"],
+        };
+        assert!(of_missing.contains(&alarm["TreatMissingData"].as_str().unwrap()), "{id}");
     }
 }

@@ -13,7 +13,9 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{ActiveSession, CloseOutcome, JobsTable, LinksTable, MemberOutcome, RestoreOutcome, Table};
 use linklet_jobs::JobRunner;
-use linklet_lambda::{batch::Consumer, identity::Authenticator};
+use linklet_lambda::batch::Consumer;
+use linklet_lambda::identity::Authenticator;
+use linklet_lambda::metrics::{self, Metric};
 use linklet_list::List;
 use linklet_test_support::{
     ApiKeyBuilder, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, TargetBuilder, Template,
@@ -590,11 +592,15 @@ async fn a_job_that_fails_at_a_link_is_tried_again_daily() {
     broken["availability"] = json!({"S": "?"});
     fixture.db.put("LinksTable", &broken);
     fixture.restore().await;
-    for _ in 0..3 {
-        fixture.finish().await;
-        fixture.pass(DAY).await;
-    }
+    let days = async {
+        for _ in 0..3 {
+            fixture.finish().await;
+            fixture.pass(DAY).await;
+        }
+    };
+    let ((), measured) = metrics::observe(Box::pin(days)).await;
     assert_eq!(fixture.jobs().await[1].1, JobState::Failed);
+    assert!(measured.get(Metric::JobsFailed) >= 3.0, "{measured:?}");
 
     fixture.db.put("LinksTable", &link);
     fixture.pass(DAY).await;

@@ -273,9 +273,10 @@ async fn a_flood_of_strangers_leaves_hashes_for_those_who_are_known() {
         login(&format!("user{number}@example.com"), "wrong horse", &format!("203.0.{number}.1")).await.expecting(401);
     }
 
-    let refused = login("grace@example.com", PASSWORD, "203.0.113.9").await;
+    let (refused, measured) = metrics::observe(login("grace@example.com", PASSWORD, "203.0.113.9")).await;
 
     assert_eq!(refused.problem(), (429, "too many attempts; try again later".into()));
+    assert_eq!(measured.get(Metric::HashesRefused), 1.0);
     let seconds: u32 = refused.header("retry-after").parse().unwrap();
     assert!((1..=3).contains(&seconds), "{seconds}");
     assert_eq!(login(ADA, PASSWORD, HOME).await.status, 200);

@@ -4,6 +4,7 @@ use fastrand::Rng;
 use linklet_analytics::Analytics;
 use linklet_domain::ShortCode;
 use linklet_dynamodb::{Cursor, Names};
+use linklet_lambda::metrics::{self, Metric};
 use linklet_test_support::click_in;
 
 use crate::prelude::*;
@@ -443,8 +444,9 @@ async fn without_statistics_it_still_lists_and_says_what_is_missing() {
 
     for path in ["/api/links", "/api/links?sort=clicks", "/api/links?sort=last_click", "/api/urls", "/api/links/launch"]
     {
-        let answer = fixture.get(path).await;
+        let (answer, measured) = metrics::observe(fixture.get(path)).await;
         assert_eq!((answer.status, &answer.json()["degraded"]), (200, &json!(["clicks"])), "{path}");
+        assert!(measured.get(Metric::Degraded) >= 1.0, "{path}");
         if let Some(rows) = answer.json().get("links").or(answer.json().get("urls")) {
             assert_eq!(rows[0]["total_clicks"], Value::Null, "{path}");
         }

@@ -2,6 +2,7 @@
 
 use linklet_domain::{Overview, OverviewQuestion, Tally};
 use linklet_lambda::batch::Consumer as _;
+use linklet_lambda::metrics::{self, Metric};
 use linklet_overview::Overviews;
 
 use crate::{fixture::overviews, prelude::*};
@@ -329,10 +330,12 @@ async fn an_old_or_new_overview_is_answered_while_its_row_is_unwritable() {
     let later = fixture.now.plus(MINUTE);
     let ask = || RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(later).send_to(&overviews);
 
-    let mut answers = Vec::new();
+    let (mut answers, mut degraded) = (Vec::new(), Vec::new());
     for failing in 0..4 {
         faults.plan(Some((failing, Fault::Throttled)));
-        answers.push(ask().await);
+        let (answer, measured) = metrics::observe(ask()).await;
+        answers.push(answer);
+        degraded.push(measured.get(Metric::Degraded));
     }
 
     assert_eq!(answers[0].problem(), (503, "service unavailable".into()), "it can't be read");
@@ -340,6 +343,7 @@ async fn an_old_or_new_overview_is_answered_while_its_row_is_unwritable() {
     // The claim of whoever couldn't add up the clicks holds for a while.
     assert_eq!((answers[2].status, answers[2].json()), (200, old.clone()), "clicks can't be read");
     assert_eq!((answers[3].status, answers[3].json()), (200, old), "it is claimed");
+    assert_eq!(degraded, [0.0, 1.0, 1.0, 0.0]);
     faults.plan(Some((3, Fault::Throttled)));
     let after = later.plus(StatsTable::OVERVIEW_CLAIM);
     let unkept = RequestBuilder::new("GET", "/api/overview").token(&fixture.token).at(after).send_to(&overviews).await;
