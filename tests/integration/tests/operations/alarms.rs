@@ -187,6 +187,42 @@ fn each_parameter_of_the_child_stack_is_the_resource_of_its_name() {
     }
 }
 
+/// In how many minutes an alarm goes off while all calls fail.
+fn minutes_until(alarm: &Value) -> f64 {
+    let number = |value: &Value| value.as_f64().unwrap();
+    let threshold = number(&alarm["Threshold"]);
+    let Some(queries) = alarm["Metrics"].as_array() else {
+        let age = match alarm["MetricName"].as_str().unwrap() {
+            "ApproximateAgeOfOldestMessage" => threshold,
+            "IteratorAge" => threshold / 1_000.0,
+            _ => 0.0,
+        };
+        return (number(&alarm["Period"]) * number(&alarm["DatapointsToAlarm"]) + age) / 60.0;
+    };
+    let period = number(&queries[1]["MetricStat"]["Period"]);
+    // Errors of all of the window, which are one in a thousand if the rate is 1.
+    let periods =
+        if queries[0]["Label"] == "Burn rate" { threshold / 1_000.0 } else { number(&alarm["DatapointsToAlarm"]) };
+    (period * periods / 60.0).ceil()
+}
+
+#[test]
+fn each_failure_names_the_alarm_that_tells_and_its_delay() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/failures.md");
+    let page = fs::read_to_string(page).unwrap();
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| What")).collect();
+    assert!(rows.len() > 50, "only {}", rows.len());
+
+    for row in rows {
+        let told_by = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        for named in told_by.split(", ").filter(|named| !named.starts_with("none: ")) {
+            let (id, minutes) = named.strip_prefix('`').and_then(|named| named.split_once("` ")).expect(row);
+            let alarm = Template::load().properties(id);
+            assert_eq!(minutes.parse::<f64>().ok(), Some(minutes_until(alarm)), "{id}: {row}");
+        }
+    }
+}
+
 #[test]
 fn every_dead_letter_queue_has_an_alarm() {
     let template = Template::load();
