@@ -23,6 +23,25 @@ fn by_monitoring(template: &Template, number: impl Fn(&str) -> usize) -> BTreeMa
 }
 
 #[test]
+fn a_budget_tells_the_alarm_address_three_times() {
+    let template = Template::load();
+    let budget = template.properties("Budget");
+    let notifications = budget["NotificationsWithSubscribers"].as_array().unwrap();
+
+    let thresholds: Vec<_> = notifications.iter().map(|each| each["Notification"]["Threshold"].clone()).collect();
+
+    assert_eq!(thresholds, [50, 80, 100]);
+    for each in notifications {
+        assert_eq!(each["Subscribers"], json!([{"SubscriptionType": "EMAIL", "Address": "AlarmEmail"}]));
+    }
+    assert_eq!(template.condition("Budget"), Some("HasBudget"));
+    assert_eq!(
+        (&template.conditions()["HasBudget"], &template.parameters()["MonthlyBudget"]["Default"]),
+        (&json!([["MonthlyBudget", "0"]]), &json!(0))
+    );
+}
+
+#[test]
 fn the_calculator_knows_what_the_template_deploys() {
     let template = Template::load();
     let default = |parameter: &str| template.parameters()[parameter]["Default"].clone();
