@@ -241,7 +241,7 @@ fn a_failed_call_of_the_scheduler_ends_in_a_dead_letter_queue() {
 
 /// An alarm that waits for a second failure never goes off where the next call is a night away.
 #[test]
-fn every_scheduled_function_has_an_alarm_that_its_failures_set_off() {
+fn a_scheduled_function_that_fails_or_is_not_called_has_an_alarm() {
     let template = Template::load();
 
     for (id, schedule, function) in schedules(template) {
@@ -252,7 +252,15 @@ fn every_scheduled_function_has_an_alarm_that_its_failures_set_off() {
                 && alarm["Dimensions"] == json!([{"Name": "FunctionName", "Value": function}])
                 && (is_called_each_minute || alarm["DatapointsToAlarm"] == 1)
         };
-        assert!(alarms(template, "full").into_iter().any(|(_, alarm)| goes_off(alarm)), "{id}: {function}");
+        let misses_calls = |alarm: &Value| {
+            let metric = &alarm["Metrics"][1]["MetricStat"]["Metric"];
+            alarm["ComparisonOperator"] == "LessThanThreshold"
+                && metric["MetricName"] == "Invocations"
+                && metric["Dimensions"] == json!([{"Name": "FunctionName", "Value": function}])
+        };
+        let alarms = alarms(template, "full");
+        assert!(alarms.iter().any(|(_, alarm)| goes_off(alarm)), "{id}: {function}");
+        assert!(alarms.iter().any(|(_, alarm)| misses_calls(alarm)), "{id}: {function}");
     }
 }
 
