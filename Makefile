@@ -273,11 +273,13 @@ redrive: ## process QUEUE's dead-letter queue again
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.redrive redrive $(call each_quoted,$(QUEUE))
 
-# CODE is a link's short code; REPAIR=yes puts right what differs. See infra/runbooks/reconcile.md.
-reconcile: ## recount CODE from its raw clicks and report the difference
-	$(if $(CODE),,$(error Say which link: make reconcile CODE=abc1234))
+# CODE is a link's short code, WORKSPACE the slug of a workspace of which all links are meant; AFTER is printed while they are recounted.
+# REPAIR=yes puts right what differs. See infra/runbooks/reconcile.md.
+reconcile: ## recount CODE, or all links of WORKSPACE, from raw clicks and report differences
+	$(if $(CODE)$(WORKSPACE),,$(error Say which: make reconcile CODE=abc1234, or WORKSPACE=… for all of its links))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate reconcile $(call quoted,$(CODE)) $(if $(filter yes,$(REPAIR)),--repair)
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate $(if $(CODE),reconcile $(call quoted,$(CODE)),reconcile-workspace $(call quoted,$(WORKSPACE)) \
+		$(if $(AFTER),--after $(call quoted,$(AFTER)))) $(if $(filter yes,$(REPAIR)),--repair)
 
 # What is suspended stands on the command line, since many a shell has a HOST. See infra/runbooks/abuse.md.
 SCOPE = $(foreach name,CODE HOST WORKSPACE,$(if $(filter command,$(origin $(name))),--$(name) $(call quoted,$($(name)))))

@@ -21,6 +21,13 @@ ACCESS = {"region_name": "eu-central-1", "aws_access_key_id": "x", "aws_secret_a
 
 def answered(answer: dict[str, Any], *arguments: str, error: str = "") -> tuple[dict[str, Any], str | int, str]:
     """The order that is sent, how the command exits and what it prints, if the function answers this."""
+    [order], code, printed = conversation([answer], *arguments, error=error)
+    return order, code, printed
+
+
+def conversation(answers: list[dict[str, Any]], *arguments: str, error: str = "") -> tuple[list[dict[str, Any]], str | int, str]:
+    """The same for a command that asks several times."""
+    operate.connection.cache_clear()
     sts, function = (boto3.client(name, **ACCESS) for name in ("sts", "lambda"))
     orders: list[str] = []
 
@@ -32,11 +39,13 @@ def answered(answer: dict[str, Any], *arguments: str, error: str = "") -> tuple[
         orders.append(params["Payload"])
 
     function.meta.events.register("provide-client-params.lambda.Invoke", note)
-    response = {"Payload": io.BytesIO(json.dumps(answer).encode())} | ({"FunctionError": error} if error else {})
     with Stubber(sts) as of_sts, Stubber(function) as of_function, contextlib.ExitStack() as patches:
         of_sts.add_response("get_caller_identity", {"Arn": ARN})
-        of_function.add_response("invoke", response)
+        for answer in answers:
+            response = {"Payload": io.BytesIO(json.dumps(answer).encode())} | ({"FunctionError": error} if error else {})
+            of_function.add_response("invoke", response)
         for patched in (
+            patch.object(operate, "AT_ONCE", 1),
             patch.object(operate.boto3, "client", client),
             patch.object(operate, "outputs", lambda: {"OperateFunctionName": "linklet-OperateFunction-1A2B"}),
             patch("sys.argv", ["operate", *arguments]),
@@ -46,8 +55,7 @@ def answered(answer: dict[str, Any], *arguments: str, error: str = "") -> tuple[
         try:
             operate.main()
         except SystemExit as end:
-            [order] = orders
-            return json.loads(order), end.code or 0, printed.getvalue()
+            return [json.loads(order) for order in orders], end.code or 0, printed.getvalue()
     raise AssertionError("it doesn't exit")
 
 
@@ -84,6 +92,21 @@ class Commands(unittest.TestCase):
         for needs_repair in (True, False):
             _, code, printed = answered({"text": "Total: 7", "needs_repair": needs_repair}, "reconcile", "launch")
             self.assertEqual((code, printed), (int(needs_repair), "Total: 7\n"))
+
+    def test_a_workspace_is_recounted_link_by_link_whatever_fails(self) -> None:
+        clean = {"text": "Total: 7\nEverything is counted.", "needs_repair": False}
+        different = {"text": "Total: 7 counted, 9 recounted.", "needs_repair": True}
+        answers = [{"codes": ["a1", "b2"], "next": "MjA"}, clean, {"refusal": "busy"}, {"codes": ["c3"], "next": None}, different]
+
+        orders, code, printed = conversation(answers, "reconcile-workspace", "0198c0de", "--after", "MTA")
+
+        reconcile = [{"reconcile": {"code": code, "repair": False}} for code in ("a1", "b2", "c3")]
+        pages = [{"links": {"workspace": "0198c0de", "after": after}} for after in ("MTA", "MjA")]
+        self.assertEqual([order["command"] for order in orders], [pages[0], *reconcile[:2], pages[1], reconcile[2]])
+        self.assertEqual(code, 1)
+        goes_on = "2 links are recounted; 1 need care. AFTER=MjA goes on from here.\n"
+        ends = "3 links are recounted; 2 need care.\n"
+        self.assertEqual(printed, f"b2: busy\n\n{goes_on}c3: Total: 7 counted, 9 recounted.\n\n{ends}")
 
     def test_a_refusal_is_one_line_and_a_failure_names_the_function(self) -> None:
         """Python prints what is no number to standard error, and exits with 1."""

@@ -1,4 +1,4 @@
-//! What operators' commands ask for: inviting somebody, a new password, closing an account, recounting a link, suspending what does harm.
+//! What operators' commands ask for: inviting somebody, a new password, closing an account, recounting links, suspending what does harm.
 //!
 //! Whoever may invoke this function may do all of it. So no route is needed that makes somebody an operator.
 
@@ -7,8 +7,10 @@ mod reconcile;
 mod recount;
 mod suspension;
 
-use linklet_domain::{Blocked, EmailAddress, ShortCode, SuspensionReason, Timestamp};
-use linklet_dynamodb::{LinksTable, RepositoryError};
+use linklet_domain::{
+    Blocked, EmailAddress, Invalid, ShortCode, SortOrder, SuspensionReason, Timestamp, WorkspaceSlug,
+};
+use linklet_dynamodb::{Cursor, LinkRange, LinksTable, RepositoryError};
 use linklet_lambda::telemetry::chain;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,6 +51,7 @@ enum Command {
     Who { code: ShortCode, after: Option<String> },
     Suspend { what: Scope, reason: SuspensionReason, after: Option<String> },
     Unsuspend { what: Scope, after: Option<String> },
+    Links { workspace: WorkspaceSlug, after: Option<String> },
 }
 
 /// What the operator gets to read.
@@ -74,6 +77,13 @@ pub enum Answer {
         /// Whether there is a difference that nobody has repaired.
         needs_repair: bool,
     },
+    /// Links of a workspace, oldest first.
+    Links {
+        /// Their codes.
+        codes: Vec<ShortCode>,
+        /// The cursor with which the next ones are asked for; none at the end.
+        next: Option<String>,
+    },
     /// Nothing was done, or not all of it.
     Refused {
         /// Why, in one sentence.
@@ -93,6 +103,9 @@ pub enum OperateError {
     /// The event has no command.
     #[error("{0}")]
     NoCommand(#[from] serde_json::Error),
+    /// What a list is to go on after is no cursor of it.
+    #[error("{0}")]
+    NoCursor(#[from] Invalid),
     /// Somebody has registered with the address.
     #[error("somebody has registered with this address already")]
     Registered,
@@ -158,6 +171,7 @@ impl Operate {
             Command::Suspend { what, reason, after } => return self.suspend(what, reason, after.as_deref()).await,
             Command::Unsuspend { what, after } => return self.unsuspend(what, after.as_deref()).await,
             Command::Reconcile { code, repair } => return self.reconcile(&code, repair, now).await,
+            Command::Links { workspace, after } => return self.links_of(&workspace, after.as_deref()).await,
         };
         Ok(Answer::Done { text })
     }
@@ -165,13 +179,31 @@ impl Operate {
     async fn reconcile(&self, code: &ShortCode, repairs: bool, now: Timestamp) -> Result<Answer, OperateError> {
         let record = self.links.redirect_target(code).await?.ok_or(OperateError::NoLink)?;
         let (link, reconciler) = (record.identity(), &self.reconciler);
-        let report = if repairs { reconciler.repair(link, now).await? } else { reconciler.report(link, now).await? };
+        let report = match (record.is_purged(), repairs) {
+            // The statistics may not say so yet, or not any more.
+            (true, _) => Report::of_purged(),
+            (false, true) => reconciler.repair(link, now).await?,
+            (false, false) => reconciler.report(link, now).await?,
+        };
         let outcome = match (report.is_clean(), repairs) {
+            _ if report.is_purged => "",
             (true, _) => "\nEverything is counted.",
             (false, true) => "\nRepaired; uncounted clicks are on their way to be counted. Look again in a minute.",
             (false, false) => "",
         };
         Ok(Answer::Recounted { text: format!("{report}{outcome}"), needs_repair: !report.is_clean() && !repairs })
+    }
+
+    /// Lists links to recount, so many at a time that they fit an answer.
+    async fn links_of(&self, workspace: &WorkspaceSlug, after: Option<&str>) -> Result<Answer, OperateError> {
+        const AT_A_TIME: usize = 500;
+        let workspace = &self.people.users.workspace_by_slug(workspace).await?.ok_or(OperateError::NoWorkspace)?;
+        let (created, after) = ((None, None), after.map(Cursor::decode).transpose()?);
+        let range = LinkRange { workspace, created, order: SortOrder::Ascending, after, wanted: Some(AT_A_TIME) };
+        let mut reader = self.links.summaries(&range);
+        let links = reader.next().await?.unwrap_or_default();
+        let codes = links.into_iter().map(|link| link.id.code).collect();
+        Ok(Answer::Links { codes, next: reader.rest().map(Cursor::encode) })
     }
 }
 

@@ -55,6 +55,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// That of a purged link.
+    pub(super) fn of_purged() -> Self {
+        Self { is_purged: true, ..Self::default() }
+    }
+
     /// Whether there is nothing to repair.
     pub fn is_clean(&self) -> bool {
         self.uncounted.is_empty() && self.days.is_empty() && !self.totals_differ

@@ -70,7 +70,7 @@ const RIGHTS: &str = "
     LinksTable                        USES#          DeleteItem: delete jobs
     LinksTable                        USES#          UpdateItem: redirect shorten unlock
     LinksTable/index/by-workspace     *              Query: jobs jobs-api leave list
-    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list overview
+    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview
     NotificationsTable                *              BatchWriteItem Query: jobs
     NotificationsTable                *              Query: leave
     NotificationsTable                *              Query UpdateItem: account

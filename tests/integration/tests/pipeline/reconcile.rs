@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use linklet_domain::{ClickId, Dimension, Event, LinkIdentity, LinkStats, Record, Spread, Timestamp, Totals};
 use linklet_dynamodb::{DayOutcome, DayWork, Life, Milestone, StatsTable, stream::change_of};
-use linklet_operate::{OperateError, Reconciler, Report};
+use linklet_operate::{Operate, OperateError, Reconciler, Report};
 use linklet_test_support::{
     FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb, click_event, event_batch, in_role_of, queue_batch,
     some_workspace,
@@ -77,6 +77,13 @@ impl Fixture {
     async fn try_repair(&self) -> Result<Report, OperateError> {
         let reconciler = operate(&self.db, &self.queues).reconciler;
         in_role_of::<Reconciler, _>(reconciler.repair(&self.link, Timestamp::now())).await
+    }
+
+    /// What an operator's command is answered.
+    async fn answer(&self, command: &Value) -> Value {
+        let operate = operate(&self.db, &self.queues);
+        let order = json!({"operator": "arn:aws:iam::123456789012:user/ada", "command": command});
+        serde_json::to_value(in_role_of::<Operate, _>(operate.answer(order)).await.unwrap()).unwrap()
     }
 
     async fn life(&self) -> Life {
@@ -392,6 +399,43 @@ async fn a_purged_link_stays_purged() {
     assert!(report.is_purged);
     assert_eq!(report.to_string(), "The link was purged: nothing is counted for it.");
     assert_eq!(fixture.stats().await, Default::default());
+}
+
+#[tokio::test]
+async fn a_purged_link_is_named_whatever_statistics_say() {
+    let fixture = Fixture::counted(3, 2).await;
+    let before = fixture.db.scan("StatsTable");
+    let record = fixture.db.links().find(&fixture.link.id.code).await.unwrap().unwrap();
+    fixture.db.purge(&record).await;
+
+    for repair in [false, true] {
+        let answer = fixture.answer(&json!({"reconcile": {"code": "launch", "repair": repair}})).await;
+
+        let text = "The link was purged: nothing is counted for it.";
+        assert_eq!(answer, json!({"text": text, "needs_repair": false}));
+    }
+    assert_eq!(fixture.db.scan("StatsTable"), before);
+}
+
+#[tokio::test]
+async fn links_of_one_workspace_are_listed_page_by_page() {
+    let fixture = Fixture::counted(1, 1).await;
+    let workspace = fixture.db.register("ada").await.workspace;
+    let oldest_first = |number: u64| {
+        let at = Timestamp::now().plus(Duration::from_secs(number));
+        LinkBuilder::new(&format!("more-{number:03}")).in_workspace(&workspace).created_at(at).build()
+    };
+    let links: Vec<_> = (0..502).map(oldest_first).collect();
+    fixture.db.store_all(&links).await;
+
+    let list = async |after: &Value| fixture.answer(&json!({"links": {"workspace": "ada", "after": after}})).await;
+    let first = list(&Value::Null).await;
+    let second = list(&first["next"]).await;
+
+    let codes = [&first, &second].map(|page| page["codes"].as_array().unwrap().as_slice()).concat();
+    assert_eq!(codes, links.iter().map(|link| link.code().as_str()).collect::<Vec<_>>());
+    assert_eq!(second["next"], Value::Null);
+    assert!(list(&json!("launch")).await["refusal"].is_string());
 }
 
 #[tokio::test]

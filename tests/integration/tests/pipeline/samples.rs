@@ -46,7 +46,7 @@ async fn the_commands_are_carried_out() {
     db.register("ada").await;
     db.store(&LinkBuilder::new("launch").build()).await;
 
-    for name in ["who", "suspend", "invite", "reset", "close-account", "reconcile"] {
+    for name in ["who", "suspend", "invite", "reset", "close-account", "reconcile", "links"] {
         let answer = operate(&db, &queues).answer(sample("operate", name)).await.unwrap();
         assert!(!matches!(answer, Answer::Refused { .. }), "{name}: {answer:?}");
     }
