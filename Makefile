@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules upgrade fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile who suspend unsuspend invite reset close-account package release deploy smoke configure rollback page verify clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile restore who suspend unsuspend invite reset close-account package release deploy smoke configure rollback page verify clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -280,6 +280,12 @@ reconcile: ## recount CODE, or all links of WORKSPACE, from raw clicks and repor
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate $(if $(CODE),reconcile $(call quoted,$(CODE)),reconcile-workspace $(call quoted,$(WORKSPACE)) \
 		$(if $(AFTER),--after $(call quoted,$(AFTER)))) $(if $(filter yes,$(REPAIR)),--repair)
+
+# TABLE is links, stats or users, AT a time such as 2026-11-29T14:07:00Z. With CONFIRM=yes, nobody is asked. See infra/runbooks/restore.md.
+restore: ## bring back what TABLE lacks of what it had AT a time (WORKSPACE=… for one workspace)
+	$(if $(and $(TABLE),$(AT)),,$(error Say what and when: make restore TABLE=links AT=2026-11-29T14:07:00Z))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.restore $(call quoted,$(TABLE)) $(call quoted,$(AT)) $(if $(WORKSPACE),--workspace $(call quoted,$(WORKSPACE)))
 
 # What is suspended stands on the command line, since many a shell has a HOST. See infra/runbooks/abuse.md.
 SCOPE = $(foreach name,CODE HOST WORKSPACE,$(if $(filter command,$(origin $(name))),--$(name) $(call quoted,$($(name)))))

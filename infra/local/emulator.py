@@ -4,12 +4,14 @@ Written for the version pinned in infra/requirements/emulator.txt, whose parts i
 emulator's own Python. If an update of the emulator renames one of them, this fails at once instead of doing nothing.
 """
 
+import copy
 import http.server
 import json
 import mimetypes
 import re
 import secrets
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -183,6 +185,19 @@ def remove_and_record(remove: Callable[..., None], table: Map, partition: str, s
         region, account = table["TableArn"].split(":")[3:5]
         with request_scope(account, region):
             dynamodb._emit_stream_event(table["TableName"], "REMOVE", item, None)
+
+
+@instead_of(dynamodb, "_restore_table_to_point_in_time")
+def restore_what_was_backed_up(restore: Callable[[Map], Any], request: Map) -> Any:
+    """The emulator restores a table as it is now. Here it has what its last backup by that time has."""
+    answer = restore(request)
+    of_table = [each for each in dynamodb._backups.values() if each["SourceTableDetails"]["TableName"] == request["SourceTableName"]]
+    by_then = [each for each in of_table if each["BackupDetails"]["BackupCreationDateTime"] <= request["RestoreDateTime"]]
+    if answer[0] == 200 and by_then:
+        table = dynamodb._tables[request["TargetTableName"]]
+        table["items"] = defaultdict(dict, copy.deepcopy(by_then[-1]["_items_snapshot"]))
+        dynamodb._items_replaced(table)
+    return answer
 
 
 # A log group without a name gets one of its own with each deployment. The emulator's would be the same each time, and take over what

@@ -17,6 +17,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ LINKS = 12
 SECOND = "decade00"
 # As at AWS, since the local system is only the first one.
 OF_SECOND = [f"STACK_NAME={SECOND}", "STAGE=aws"]
+# Whose visits count as those of people.
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 # What `make units` writes.
 WRITTEN = [ROOT / name for name in ("infra/costs/units.json", "docs/costs.md", "docs/linkwatch.md", "docs/scale.md")]
 
@@ -126,7 +129,7 @@ def dead_letters() -> None:
 def reconcile() -> None:
     _, links = seeded()
     says(make("reconcile", f"CODE={links[-1]['short_code']}"), "Everything is counted.")
-    says(make("reconcile", f"WORKSPACE={ours('GET', '/api/me')['workspace_id']}"), f"{LINKS} links are recounted; 0 need care.")
+    says(make("reconcile", f"WORKSPACE={ours('GET', '/api/workspace')['slug']}"), f"{LINKS} links are recounted; 0 need care.")
 
 
 def suspensions() -> None:
@@ -138,6 +141,52 @@ def suspensions() -> None:
         # A link that many follow is held in memory for a moment.
         if not wait_until(lambda: send("GET", f"{os.environ['API_URL']}/{code}").status == status, 30):
             sys.exit(f"After make {target}, the link doesn't answer {status}.")
+
+
+def delete_by_hand(table: str, part: str) -> None:
+    """Deletes the items that have this in a key or an attribute, as no function does."""
+    client, name = boto3.client("dynamodb"), outputs()[f"{table}TableName"]
+    for page in client.get_paginator("scan").paginate(TableName=name):
+        for item in page["Items"]:
+            if part in str(item):
+                client.delete_item(TableName=name, Key={key: item[key] for key in ("pk", "sk")})
+
+
+def restore() -> None:
+    """What was deleted by hand comes back; what was purged, used up, revoked or removed doesn't."""
+    lost, purged = (link["short_code"] for link in seeded()[1][-2:])
+    once = ours("POST", "/api/shorten", {"url": "https://example.com/once", "max_clicks": 1})["short_code"]
+    kept, revoked = (ours("POST", "/api/keys", {"name": name, "scopes": ["links:read"]})["prefix"] for name in ("kept", "revoked"))
+    member = {"email": f"member-of-{seeded()[0]['email']}", "password": "correct horse battery"}
+    user = call("POST", f"{os.environ['API_URL']}/api/auth/register", member)["user_id"]
+    invitation = ours("POST", "/api/workspace/invitations", {"email": member["email"], "role": "member"})["token"]
+    asked(member, "POST", "/api/invitations/accept", {"token": invitation})
+    for table in ("Links", "Stats", "Users"):
+        boto3.client("dynamodb").create_backup(TableName=outputs()[f"{table}TableName"], BackupName="before")
+    time.sleep(1)  # since a point in time has no milliseconds
+    at, before = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", ours("GET", f"/api/stats/{lost}")
+    send("GET", f"{os.environ['API_URL']}/r/{once}", headers={"User-Agent": BROWSER})
+    ours("DELETE", f"/api/links/{purged}")
+    ours("DELETE", f"/api/keys/{revoked}")
+    ours("DELETE", f"/api/workspace/members/{user}")
+    for table, part in [("Links", lost), ("Links", f"LINK#{once}"), ("Stats", lost), ("Users", kept)]:
+        delete_by_hand(table, part)
+
+    given = [f"AT={at}", f"WORKSPACE={ours('GET', '/api/workspace')['slug']}", "CONFIRM=yes"]
+    back = {table: make("restore", f"TABLE={table}", *given) for table in ("links", "stats", "users")}
+
+    says(back["links"], f"1 LINK LINK would come back: {lost}\n", f"1 LINK LINK stays away, since it is used up: {once}\n", f"different now, and stays so: {purged}\n")
+    says(back["stats"], "since its link is gone or purged", "make reconcile WORKSPACE=")
+    kept_away = "stays away, since the audit log has a change of it"
+    says(back["users"], f"1 KEY KEY {kept_away}", f"1 WS MEMBER {kept_away}", f"1 ACCESS MEMBER {kept_away}", "Rotate the token secret twice")
+    keys = {key["prefix"] for key in ours("GET", "/api/keys")["keys"]}
+    if (keys, ours("GET", f"/api/stats/{lost}")) != ({kept}, before):
+        sys.exit(f"the keys {keys} are there instead of {kept}, or the statistics of {lost} are others")
+    statuses = [send("GET", f"{os.environ['API_URL']}/r/{code}").status for code in (lost, purged, once)]
+    if statuses != [301, 410, 404]:
+        sys.exit(f"following what is back, purged and used up answers {statuses}")
+    if left := [name for name in boto3.client("dynamodb").list_tables()["TableNames"] if name.endswith("Z")]:
+        sys.exit(f"these tables are left beside the others: {left}")
 
 
 def people() -> None:
@@ -312,6 +361,7 @@ TRIALS: dict[tuple[str, ...], Callable[[], None]] = {
     ("dlq", "redrive"): dead_letters,
     ("reconcile",): reconcile,
     ("who", "suspend", "unsuspend"): suspensions,
+    ("restore",): restore,
     ("invite", "reset", "close-account"): people,
     ("smoke",): lambda: says(make("smoke", f"URL={os.environ['API_URL']}"), "That was the tour."),
     ("deploy", "configure", "rollback"): deploy,
