@@ -1,7 +1,7 @@
 """Deploys to AWS: `make deploy` runs it with sam's own flags.
 
 It says what it will do, asks the account whether that fits, builds unless RELEASE names what is built, and deploys. Protected tables
-would keep a first deployment that fails from being removed, so they are protected when it has been tried.
+would keep a first deployment that fails from being removed, so they and the stack are protected when it has been tried.
 """
 
 import argparse
@@ -133,7 +133,7 @@ def plan(who: dict[str, str], region: str, stack: str, exists: bool, parameters:
 def protects(exists: bool, protection: str) -> str:
     if protection == "off":
         return "nothing, since DeletionProtection=off"
-    return "tables from being deleted" + ("" if exists else ", as soon as a link and its click were tried")
+    return "tables and the stack from being deleted" + ("" if exists else ", as soon as a link and its click were tried")
 
 
 def about_costs(parameters: Parameters) -> str:
@@ -244,7 +244,16 @@ def main() -> None:
         smoke(url, deployment, region)
         # Of a stack that was there, somebody may have refused the change set.
         deploy(deployment, {PROTECTION: "on"} | deployed, *([] if before else ["--no-confirm-changeset"]))
+    protect(account, deployment.stack, protection == "on")
     print(farewell(end, deployment, region, parameters))
+
+
+def protect(account: Account, stack: str, protected: bool) -> None:
+    """Has CloudFormation refuse to delete the stack, or not any more."""
+    try:
+        account.client("cloudformation").update_termination_protection(StackName=stack, EnableTerminationProtection=protected)
+    except UNASKED as error:
+        say(f"Whether the stack may be deleted stays as it is: {reason(error)}")
 
 
 def farewell(end: dict[str, str], deployment: Deployment, region: str, parameters: Parameters) -> str:
@@ -255,7 +264,9 @@ def farewell(end: dict[str, str], deployment: Deployment, region: str, parameter
         f"Invite somebody:  {named}make invite EMAIL=ada@example.com STAGE=aws\n"
         f"Look after it:    {named}make verify STAGE=aws; docs/deploying.md has the rest\n"
         f"It costs:         {about_costs(parameters)}\n{about_alarms(parameters)}"
-        f"Remove it:        .linklet/tools/sam/bin/sam delete --stack-name {deployment.stack} --region {region}, which keeps the data"
+        "Remove it:        aws cloudformation update-termination-protection --no-enable-termination-protection "
+        f"--stack-name {deployment.stack} --region {region}\n"
+        f"                  .linklet/tools/sam/bin/sam delete --stack-name {deployment.stack} --region {region}, which keeps the data"
     )
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+from botocore.exceptions import ClientError
 
 from ..browser import find_chromium
 from ..page import TOPICS, alarms_of_stack
@@ -293,7 +294,14 @@ def deploy() -> None:
         sys.exit(f"a deployment ends with unprotected tables: {unprotected}")
     [mapping] = boto3.client("apigatewayv2").get_api_mappings(DomainName="go.example.com")["Items"]
     says(mapping["ApiId"], SECOND)
-    boto3.client("cloudformation").delete_stack(StackName=SECOND)
+    stacks = boto3.client("cloudformation")
+    try:
+        stacks.delete_stack(StackName=SECOND)
+        sys.exit("a deployment ends with a stack that may be deleted")
+    except ClientError as error:
+        says(str(error), "TerminationProtection")
+    stacks.update_termination_protection(StackName=SECOND, EnableTerminationProtection=False)
+    stacks.delete_stack(StackName=SECOND)
 
 
 def going_back(flags: str, release: Path) -> None:
