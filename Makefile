@@ -169,10 +169,11 @@ else
 	@echo 'The web application was not checked: Node.js with npm is missing.' >&2; [ "$$WEB_CHECK" != required ]
 endif
 
-template: ## check template.yaml and its child stack
+template: ## check template.yaml, its child stack, and the stack in front of it
 	@$(LINKLET) install sam
 	$(SAM) validate --lint --config-env local
 	$(TOOLS)/sam/bin/cfn-lint infra/observability.yaml
+	$(TOOLS)/sam/bin/cfn-lint --regions us-east-1 -- infra/edge.yaml
 
 calculator: ## check the arithmetic of make cost, and the amounts in docs/costs.md, docs/linkwatch.md and docs/scale.md
 	$(PYTHON) -m unittest discover --start-directory infra/costs --top-level-directory .
@@ -265,9 +266,9 @@ cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 1
 
 IN_STAGE = $(if $(filter aws,$(STAGE)),,$(LINKLET) run)
 
-dlq: ## show what is in QUEUE's dead-letter queue
+dlq: ## show what is in QUEUE's dead-letter queue, or delete its message DELETE
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.redrive show $(call each_quoted,$(QUEUE))
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.redrive show $(call each_quoted,$(QUEUE)) $(if $(DELETE),--delete $(call quoted,$(DELETE)))
 
 redrive: ## process QUEUE's dead-letter queue again
 	@$(LINKLET) install sam

@@ -1,4 +1,4 @@
-"""Shows or processes again what is in a dead-letter queue. `make dlq` and `make redrive` run it; read
+"""Shows or processes again what is in a dead-letter queue, or deletes one message. `make dlq` and `make redrive` run it; read
 runbooks/redrive.md first.
 
 Messages of `analytics` and `notify` go back to their queue. What relay, watch-links or jobs could not process never
@@ -72,8 +72,21 @@ def show(queue: str) -> None:
     print(f"{len(shown)} message(s).")
 
 
-def redrive(queue: str, take: Callable[[Message], str]) -> bool:
-    """Deletes each message that `take` takes over, which says who has it now. Whether that are all of them."""
+def delete(queue: str, message_id: str) -> bool:
+    """Deletes a message that nothing can process, and shows it. Whether it was there."""
+    held = list(messages(queue))
+    doomed = [message for message in held if message["MessageId"] == message_id]
+    release(queue, [message for message in held if message not in doomed])
+    for message in doomed:
+        print(message["Body"])
+        boto3.client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+    print(f"{len(doomed)} message(s) deleted.")
+    return bool(doomed)
+
+
+def redrive(queue: str, take: Callable[[Message], str], comes_back: bool = False) -> bool:
+    """Deletes each message that `take` takes over, which says who has it now. Whether that are all of them, and, if what fails again
+    comes back at once, none has come back."""
     taken, kept = 0, []
     for message in messages(queue):
         try:
@@ -83,9 +96,12 @@ def redrive(queue: str, take: Callable[[Message], str]) -> bool:
         except Failure as failure:
             print(f"{message['MessageId']} stays: {failure}", file=sys.stderr)
             kept.append(message)
-    release(queue, kept)
-    print(f"{taken} message(s) sent back, {len(kept)} left.")
-    return not kept
+    known = {message["MessageId"] for message in kept}
+    back = [message for message in messages(queue) if message["MessageId"] not in known] if comes_back and taken else []
+    release(queue, kept + back)
+    again = f", of which {len(back)} came back" if back else ""
+    print(f"{taken} message(s) sent back{again}, {len(kept) + len(back)} left.")
+    return not kept and not back
 
 
 def say_hidden(queue: str) -> None:
@@ -198,16 +214,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Shows or processes again what is in a dead-letter queue")
     parser.add_argument("action", choices=["show", "redrive"])
     parser.add_argument("queue", choices=["analytics", "notify", "relay", *OVER])
+    parser.add_argument("--delete", metavar="MESSAGE_ID", help="delete this message instead, which nothing can process")
     arguments = parser.parse_args()
     if arguments.action == "redrive" and arguments.queue in OVER:
         parser.error(f"messages of {arguments.queue} are over and would be left out; see infra/runbooks/watch.md")
 
     stack, name, done = outputs(), arguments.queue.title(), True
     dead = stack[f"{name}DlqUrl"]
-    if arguments.action == "show":
+    if arguments.delete:
+        done = delete(dead, arguments.delete)
+    elif arguments.action == "show":
         show(dead)
     elif arguments.queue == "relay":
-        done = redrive(dead, lambda message: consume(message, functions_of(stack)))
+        done = redrive(dead, lambda message: consume(message, functions_of(stack)), comes_back=True)
     else:
         done = redrive(dead, lambda message: send(message, stack[f"{name}QueueUrl"]))
     say_hidden(dead)

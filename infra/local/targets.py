@@ -125,6 +125,9 @@ def dead_letters() -> None:
     boto3.client("sqs").send_message(QueueUrl=outputs()["AnalyticsDlqUrl"], MessageBody=body)
     says(make("dlq", "QUEUE=analytics"), json.dumps(json.loads(body), indent=2))
     says(make("redrive", "QUEUE=analytics"), " message(s) sent back, 0 left.")
+    boto3.client("sqs").send_message(QueueUrl=outputs()["NotifyDlqUrl"], MessageBody="nothing can process it")
+    [poison] = re.findall(r"^--- (\S+),", make("dlq", "QUEUE=notify"), re.MULTILINE)
+    says(make("dlq", "QUEUE=notify", f"DELETE={poison}"), "nothing can process it\n1 message(s) deleted.")
 
 
 def reconcile() -> None:

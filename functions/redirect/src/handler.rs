@@ -63,7 +63,10 @@ impl DeferringHandler for Redirect {
                 allowance.into_iter().for_each(|allowance| request.note_allowance(allowance));
                 self.follow(request).await
             }
-            Err(refusal) => Err(ApiError::Throttled(refusal)),
+            Err(refusal) => {
+                request.note_refused(&senders);
+                Err(ApiError::Throttled(refusal))
+            }
         };
         let (visit, response) = followed.unwrap_or_else(|error| (Visited::default(), Err(error)));
         let response = response.or_else(|error| page::about(error, request, self.pages));

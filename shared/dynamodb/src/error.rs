@@ -57,8 +57,26 @@ impl RepositoryError {
         Self::Unavailable { operation, source: "the condition of the write has failed".into() }
     }
 
+    /// Names the item that is unexpected, where its key says nothing about a person.
+    pub(crate) fn of_item(self, key: String) -> Self {
+        match self {
+            Self::UnexpectedItem { operation, source } => {
+                Self::UnexpectedItem { operation, source: Box::new(UnexpectedIn { key, source }) }
+            }
+            other => other,
+        }
+    }
+
     /// Wraps what is wrong with an item or a text of it, for `map_err`.
     pub fn unexpected_item<E: Error + Send + Sync + 'static>(operation: &'static str) -> impl Fn(E) -> Self {
         move |source| Self::UnexpectedItem { operation, source: Box::new(source) }
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the item {key}")]
+struct UnexpectedIn {
+    key: String,
+    #[source]
+    source: Box<dyn Error + Send + Sync>,
 }

@@ -141,7 +141,10 @@ impl Strangers {
         let (senders, now) = (ThrottleSubject::all_at(&self.edge.address(request), &self.salt), request.received_at);
         let counted = self.limiter.count(&senders, now);
         self.limiter.merge_due((&self.calls, LimitedRoute::Statistics), &senders, now).await;
-        counted.map(drop).map_err(ApiError::Throttled)
+        counted.map(drop).map_err(|refusal| {
+            request.note_refused(&senders);
+            ApiError::Throttled(refusal)
+        })
     }
 }
 

@@ -66,6 +66,7 @@ impl Throttle {
         let by_address = match by_address {
             Ok(allowance) => allowance,
             Err(refusal) => {
+                request.note_refused(&addresses);
                 self.uncount(&person, counted).await;
                 return Err(ApiError::Throttled(refusal));
             }

@@ -15,15 +15,16 @@ use aws_sdk_dynamodb::Client;
 use linklet_account::Account;
 use linklet_analytics::Analytics;
 use linklet_auth::Auth;
-use linklet_domain::{CorrelationId, LinkEdit, Record, Role, Timestamp, UserId, WorkspaceId};
+use linklet_domain::{CorrelationId, IpHash, LinkEdit, RateLimit, Record, Role, Timestamp, UserId, WorkspaceId};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, Table, ThrottleTable};
 use linklet_integration::fixture::{
-    self, analytics, per, redirect, redirect_with, relay, room, shorten, stats, throttle, watch_links,
+    self, analytics, per, redirect, redirect_with, relay, room, salt, shorten, stats, throttle, watch_links, with_link,
 };
 use linklet_lambda::batch::Consumer;
 use linklet_lambda::breaker::{Breaker, Circuit};
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::following::{Recorder, Spreading};
+use linklet_lambda::limiter::Limiter;
 use linklet_lambda::metrics;
 use linklet_lambda::publisher::Publisher;
 use linklet_redirect::Redirect;
@@ -214,6 +215,40 @@ async fn a_link_that_is_created_without_a_limit_is_one_warning() {
 
     assert_eq!(logs.messages("WARN"), ["a call was allowed without being counted"]);
     assert_eq!(logs.messages("ERROR"), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_refused_call_names_the_hashed_address_and_others_dont() {
+    let db = TestDynamoDb::start();
+    let redirect = Redirect { limiter: Limiter::new(RateLimit::per_minute(1).unwrap()), ..redirect(&db) };
+    let logs = CapturedLogs::start();
+
+    for _ in 0..2 {
+        RequestBuilder::new("GET", "/launch").source_ip("203.0.113.9").send_to(&redirect).await;
+    }
+
+    let senders: Vec<_> = logs.lines().into_iter().map(|line| line["sender"].clone()).collect();
+    assert_eq!(senders, [Value::Null, json!(IpHash::of_network("203.0.113.9", &salt()))]);
+}
+
+#[tokio::test]
+async fn a_list_that_fails_at_an_item_names_it() {
+    let (db, link) = with_link(LinkBuilder::new("launch")).await;
+    let mut item = db.scan("LinksTable").into_iter().find(|item| item["sk"]["S"] == "LINK").unwrap();
+    item["availability"] = json!({"S": "always"});
+    db.put("LinksTable", &item);
+    let logs = CapturedLogs::start();
+
+    let token = token_for(&link.identity.workspace, Role::Viewer);
+    let answer = RequestBuilder::new("GET", "/api/urls").token(&token).send_to(&fixture::list(&db)).await;
+
+    let failed = logs.lines().into_iter().find(|line| line["level"] == "ERROR").unwrap();
+    assert_eq!(answer.status, 500);
+    assert!(
+        failed["error"].as_str().unwrap().contains(": the item 20")
+            && failed["error"].as_str().unwrap().contains("#launch: "),
+        "{failed}"
+    );
 }
 
 #[tokio::test]

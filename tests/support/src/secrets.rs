@@ -1,21 +1,25 @@
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_secretsmanager::Client;
+use linklet_domain::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{faults::lock, serve_api};
 
+/// A value, and its time in seconds; none if it is so old that nobody asks.
+type Version = (String, Option<u64>);
+
 /// A stand-in for Secrets Manager with one secret.
 #[derive(Clone)]
 pub struct FakeSecret {
-    versions: Arc<Mutex<Vec<String>>>,
+    versions: Arc<Mutex<Vec<Version>>>,
     endpoint: String,
 }
 
 impl FakeSecret {
     /// Starts it with a first version.
     pub fn start(value: &str) -> Self {
-        let versions = Arc::new(Mutex::new(vec![value.to_owned()]));
+        let versions = Arc::new(Mutex::new(vec![(value.to_owned(), None)]));
         let served = versions.clone();
         let endpoint = serve_api(move |_, request| get_secret_value(&lock(&served), &request));
         Self { versions, endpoint }
@@ -23,7 +27,12 @@ impl FakeSecret {
 
     /// Makes the current version the previous one.
     pub fn rotate(&self, value: &str) {
-        lock(&self.versions).push(value.to_owned());
+        lock(&self.versions).push((value.to_owned(), None));
+    }
+
+    /// The same, at this time.
+    pub fn rotate_at(&self, value: &str, at: Timestamp) {
+        lock(&self.versions).push((value.to_owned(), Some(at.unix_millis() / 1_000)));
     }
 
     /// Where it listens.
@@ -37,10 +46,10 @@ impl FakeSecret {
     }
 }
 
-fn get_secret_value(versions: &[String], request: &Value) -> (u16, Value) {
+fn get_secret_value(versions: &[Version], request: &Value) -> (u16, Value) {
     let age = usize::from(request["VersionStage"] == "AWSPREVIOUS");
     match versions.iter().rev().nth(age) {
-        Some(value) => (200, json!({"Name": "secret", "SecretString": value})),
+        Some((value, at)) => (200, json!({"Name": "secret", "SecretString": value, "CreatedDate": at})),
         None => (400, json!({"__type": "ResourceNotFoundException"})),
     }
 }

@@ -120,7 +120,11 @@ impl<R> LinkReader<R> {
         answers.enlarge();
         self.rest = answers.last_read().map(place_of).transpose()?;
         let is_after = |item: &Item| self.after.is_none() || sort_key_of(item) != self.after.as_deref();
-        items.into_iter().filter(is_after).map(self.row_of).collect::<Result<_, _>>().map(Some)
+        let row = |item: Item| {
+            let key = sort_key_of(&item).unwrap_or_default().to_owned();
+            (self.row_of)(item).map_err(|error| error.of_item(key))
+        };
+        items.into_iter().filter(is_after).map(row).collect::<Result<_, _>>().map(Some)
     }
 
     /// The last link that was read, if there are more behind it.

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use lambda_http::Body;
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
-use linklet_domain::ShortCode;
+use linklet_domain::{IpHash, ShortCode};
 use parking_lot::Mutex;
 use tracing::{Instrument as _, Span};
 
@@ -196,6 +196,7 @@ impl<D> Exchange<D> {
             short_code = self.request.short_code().as_ref().map(ShortCode::as_str),
             user_id = actor.filter(|actor| actor.key_prefix().is_none()).map(|actor| actor.user.to_string()),
             key_prefix = actor.and_then(Actor::key_prefix),
+            sender = self.request.refused().map(IpHash::as_str),
             status = self.status.as_u16(),
             duration_ms = milliseconds(self.duration),
             emf = metrics::emf(),

@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 use lambda_http::Body;
 use lambda_http::aws_lambda_events::query_map::QueryMap;
 use lambda_http::http::{HeaderMap, Method, header};
-use linklet_domain::{Allowance, CorrelationId, Day, IdempotencyKey, Invalid, ShortCode, Timestamp, UserId};
+use linklet_domain::{
+    Allowance, CorrelationId, Day, IdempotencyKey, Invalid, IpHash, ShortCode, ThrottleSubject, Timestamp, UserId,
+};
 use serde::de::DeserializeOwned;
 
 use super::unread::{Unread, naming};
@@ -36,6 +38,7 @@ pub struct Request {
     /// When the request arrived: "now" for every decision about it.
     pub received_at: Timestamp,
     allowance: OnceLock<Allowance>,
+    refused: OnceLock<IpHash>,
     actor: OnceLock<Actor>,
     last_guess: OnceLock<()>,
     unread: Arc<Unread>,
@@ -63,6 +66,7 @@ impl From<GatewayEvent> for Request {
             correlation_id,
             received_at: Timestamp::now(),
             allowance: OnceLock::new(),
+            refused: OnceLock::new(),
             actor: OnceLock::new(),
             last_guess: OnceLock::new(),
             unread: Arc::default(),
@@ -369,6 +373,18 @@ impl Request {
     /// How many calls the client has left, on a route that has a limit.
     pub(super) fn allowance(&self) -> Option<Allowance> {
         self.allowance.get().copied()
+    }
+
+    /// Notes that a limit by address refuses the request, so that its log line tells who sends most.
+    pub fn note_refused(&self, senders: &[ThrottleSubject]) {
+        if let Some(ThrottleSubject::Address(_, address)) = senders.first() {
+            self.refused.get_or_init(|| address.clone());
+        }
+    }
+
+    /// The salted hash of the address that a limit has refused.
+    pub(super) fn refused(&self) -> Option<&IpHash> {
+        self.refused.get()
     }
 
     /// Notes who has sent the request, for log lines. Only verifiers of credentials know it.

@@ -92,6 +92,13 @@ impl Source {
         Ok(secrets)
     }
 
+    /// The secret to sign with. Whoever has just read the one before may not read again for [some
+    /// seconds](TokenVerifier::RELOAD_INTERVAL), and clocks differ.
+    async fn signing(&self, now: Timestamp) -> Result<TokenSecret, TokenSecretError> {
+        const KNOWN_TO_ALL_AFTER: Duration = Duration::from_secs(15);
+        Ok(TokenSecret::parse(secrets::of_age(&self.client, &self.secret_id, KNOWN_TO_ALL_AFTER, now).await?)?)
+    }
+
     async fn current(&self) -> Result<TokenSecret, TokenSecretError> {
         Ok(TokenSecret::parse(secrets::current(&self.client, &self.secret_id).await?)?)
     }
@@ -383,7 +390,7 @@ impl TokenIssuer {
     /// When the secret can't be read or is too short.
     pub async fn load(client: &aws_sdk_secretsmanager::Client, secret_id: &str) -> Result<Self, TokenSecretError> {
         let source = Source { client: client.clone(), secret_id: secret_id.to_owned() };
-        let secret = source.current().await?;
+        let secret = source.signing(Timestamp::now()).await?;
         Ok(Self { source: Some(source), ..Self::new(&secret) })
     }
 
@@ -459,7 +466,7 @@ impl TokenIssuer {
         if !is_due(&mut self.key.lock().read_at, MAX_AGE, now) {
             return;
         }
-        if let Some(secret) = warn_of(source.current().await, NOT_READ) {
+        if let Some(secret) = warn_of(source.signing(now).await, NOT_READ) {
             *self.key.lock() = SigningKey::of(&secret, now);
         }
     }

@@ -19,6 +19,7 @@ mod reclaim;
 mod reconcile;
 mod relay;
 mod samples;
+mod stored_forms;
 mod suspension;
 mod units;
 mod wanted_mail;

@@ -294,6 +294,31 @@ async fn five_minutes_after_a_rotation_every_environment_knows_of_it() {
 }
 
 #[tokio::test]
+async fn nobody_signs_with_a_secret_that_others_may_not_look_up_yet() {
+    let (secret, rotated) = (FakeSecret::start(&"first".repeat(8)), Timestamp::now());
+    let db = TestDynamoDb::start();
+    let verifier = TokenVerifier::load(&secret.client(), "secret").await.unwrap();
+    let issuer = TokenIssuer::load(&secret.client(), "secret").await.unwrap();
+    let auth = Auth::new(db.users(), verifier, issuer, limits(&db));
+    register(&auth, &ada()).await;
+    secret.rotate_at(&"second".repeat(8), rotated.plus(Duration::from_secs(301)));
+
+    let signed_with = async |after| {
+        let at = rotated.plus(Duration::from_secs(after));
+        let token =
+            RequestBuilder::new("POST", "/api/auth/login").json(&ada()).at(at).send_to(&auth).await.text("token");
+        let is_by = |secret: &&str| {
+            let key = DecodingKey::from_secret(secret.repeat(8).as_bytes());
+            jsonwebtoken::decode::<Value>(&token, &key, &Validation::new(Algorithm::HS256)).is_ok()
+        };
+        ["first", "second"].into_iter().find(is_by).unwrap()
+    };
+
+    // Each is the first that the environment signs after it has read the secret again.
+    assert_eq!((signed_with(310).await, signed_with(620).await), ("first", "second"));
+}
+
+#[tokio::test]
 async fn a_secret_that_can_be_guessed_is_refused_at_start() {
     let secret = FakeSecret::start("too short");
 
