@@ -274,19 +274,21 @@ redrive: ## process QUEUE's dead-letter queue again
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.redrive redrive $(call each_quoted,$(QUEUE))
 
-# CODE is a link's short code, WORKSPACE the slug of a workspace of which all links are meant; AFTER is printed while they are recounted.
+# CODE is a link's short code, WORKSPACE (on the command line, since Jenkins has one) the slug of a workspace of which all links are meant; AFTER is printed while they are recounted.
 # REPAIR=yes puts right what differs. See infra/runbooks/reconcile.md.
+GIVEN_WORKSPACE = $(if $(filter command,$(origin WORKSPACE)),$(WORKSPACE))
+
 reconcile: ## recount CODE, or all links of WORKSPACE, from raw clicks and report differences
-	$(if $(CODE)$(WORKSPACE),,$(error Say which: make reconcile CODE=abc1234, or WORKSPACE=… for all of its links))
+	$(if $(CODE)$(GIVEN_WORKSPACE),,$(error Say which: make reconcile CODE=abc1234, or WORKSPACE=… for all of its links))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate $(if $(CODE),reconcile $(call quoted,$(CODE)),reconcile-workspace $(call quoted,$(WORKSPACE)) \
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate $(if $(CODE),reconcile $(call quoted,$(CODE)),reconcile-workspace $(call quoted,$(GIVEN_WORKSPACE)) \
 		$(if $(AFTER),--after $(call quoted,$(AFTER)))) $(if $(filter yes,$(REPAIR)),--repair)
 
 # TABLE is links, stats or users, AT a time such as 2026-11-29T14:07:00Z. With CONFIRM=yes, nobody is asked. See infra/runbooks/restore.md.
 restore: ## bring back what TABLE lacks of what it had AT a time (WORKSPACE=… for one workspace)
 	$(if $(and $(TABLE),$(AT)),,$(error Say what and when: make restore TABLE=links AT=2026-11-29T14:07:00Z))
 	@$(LINKLET) install sam
-	@$(IN_STAGE) $(SAM_PYTHON) -m infra.restore $(call quoted,$(TABLE)) $(call quoted,$(AT)) $(if $(WORKSPACE),--workspace $(call quoted,$(WORKSPACE)))
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.restore $(call quoted,$(TABLE)) $(call quoted,$(AT)) $(if $(GIVEN_WORKSPACE),--workspace $(call quoted,$(GIVEN_WORKSPACE)))
 
 # What is suspended stands on the command line, since many a shell has a HOST. See infra/runbooks/abuse.md.
 SCOPE = $(foreach name,CODE HOST WORKSPACE,$(if $(filter command,$(origin $(name))),--$(name) $(call quoted,$($(name)))))

@@ -219,7 +219,7 @@ def main() -> None:
     protection = deployment.overrides.get(PROTECTION, "on")
     # An unprotected stack wasn't tried to the end, unless somebody wants it so.
     is_tried = protection == "off" or kept.get(PROTECTION) == "on"
-    deployed = {"Commit": DEFAULTS["Commit"] if RELEASE else commit_of(ROOT)}
+    deployed = {"Commit": DEFAULTS.get("Commit", "") if RELEASE else commit_of(ROOT)}
     first = {PROTECTION: protection if is_tried else "off"} | deployed
     if before:
         client = account.client("cloudformation")

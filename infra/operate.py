@@ -57,22 +57,23 @@ def ask(command: dict[str, Any]) -> dict[str, Any]:
 
 def perform(command: dict[str, Any]) -> int:
     """Shows what a command answers, which may be page by page. Returns an exit code."""
-    [arguments] = command.values()
+    [arguments], failed = command.values(), False
     while True:
         answer = ask(command)
+        failed |= answer.get("needs_repair", False) or answer.get("is_incomplete", False)
         if answer["text"]:
             print(answer["text"], flush=True)
         if not answer.get("next"):
-            return int(answer.get("needs_repair", False))
+            return int(failed)
         arguments["after"] = answer["next"]
 
 
 def perform_twice(command: dict[str, Any]) -> int:
     """The second time for links that were created while functions didn't know of the block."""
-    perform(copy.deepcopy(command))
+    failed = perform(copy.deepcopy(command))
     print(f"Looking again in {BLOCK_IS_KNOWN_AFTER_SECONDS} s for links that are created until then …", flush=True)
     time.sleep(BLOCK_IS_KNOWN_AFTER_SECONDS)
-    return perform(command)
+    return perform(command) or failed
 
 
 def recount(code: str, repair: bool) -> tuple[str, bool]:

@@ -52,15 +52,19 @@ def messages(queue: str) -> Iterator[Message]:
 
 
 def release(queue: str, held: list[Message]) -> None:
-    for message in held:
-        boto3.client("sqs").change_message_visibility(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0)
+    """Those that we have held for too long are there again already, which a batch only reports."""
+    sqs = boto3.client("sqs")
+    for start in range(0, len(held), 10):
+        some = enumerate(held[start : start + 10])
+        entries = [{"Id": str(number), "ReceiptHandle": message["ReceiptHandle"], "VisibilityTimeout": 0} for number, message in some]
+        sqs.change_message_visibility_batch(QueueUrl=queue, Entries=entries)
 
 
 def show(queue: str) -> None:
     """Prints the messages and leaves them where they are, for a redrive to find right afterwards."""
-    shown = list(messages(queue))
-    release(queue, shown)
-    for message in shown:
+    shown = []
+    for message in messages(queue):
+        shown.append(message)
         sent = datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
         print(f"--- {message['MessageId']}, sent {sent:%Y-%m-%d %H:%M:%S} UTC")
         for name, value in message.get("MessageAttributes", {}).items():
@@ -69,19 +73,22 @@ def show(queue: str) -> None:
             print(json.dumps(json.loads(message["Body"]), indent=2, ensure_ascii=False))
         except ValueError:
             print(message["Body"])
+    release(queue, shown)
     print(f"{len(shown)} message(s).")
 
 
 def delete(queue: str, message_id: str) -> bool:
     """Deletes a message that nothing can process, and shows it. Whether it was there."""
-    held = list(messages(queue))
-    doomed = [message for message in held if message["MessageId"] == message_id]
-    release(queue, [message for message in held if message not in doomed])
-    for message in doomed:
-        print(message["Body"])
-        boto3.client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
-    print(f"{len(doomed)} message(s) deleted.")
-    return bool(doomed)
+    held, is_there = [], False
+    for message in messages(queue):
+        if is_there := message["MessageId"] == message_id:
+            print(message["Body"])
+            boto3.client("sqs").delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+            break
+        held.append(message)
+    release(queue, held)
+    print(f"{int(is_there)} message(s) deleted.")
+    return is_there
 
 
 def redrive(queue: str, take: Callable[[Message], str], comes_back: bool = False) -> bool:
@@ -99,7 +106,7 @@ def redrive(queue: str, take: Callable[[Message], str], comes_back: bool = False
     known = {message["MessageId"] for message in kept}
     back = [message for message in messages(queue) if message["MessageId"] not in known] if comes_back and taken else []
     release(queue, kept + back)
-    again = f", of which {len(back)} came back" if back else ""
+    again = f", of which {len(back)} came back or arrived" if back else ""
     print(f"{taken} message(s) sent back{again}, {len(kept) + len(back)} left.")
     return not kept and not back
 

@@ -25,7 +25,7 @@ Item = dict[str, Any]
 # What may come back of a table, by the beginnings of its keys. The rest is made anew when it is needed, says how often something was
 # used, or lets somebody in: sessions, tokens, invitations.
 COPIED = {
-    "links": {"LINK LINK", "URL URL", "FOLD FOLD", "LOCK LOCK", "HISTORY", "EXTERNAL EXTERNAL"},
+    "links": {"BLOCK", "LINK LINK", "URL URL", "FOLD FOLD", "LOCK LOCK", "HISTORY", "EXTERNAL EXTERNAL"},
     "stats": {"WS TOTAL", "STATS DAY", "STATS PAST", "STATS MILESTONE", "SEEN"},
     "users": {"USER USER", "EMAIL EMAIL", "ACCESS ADDRESS", "ACCESS SESSIONS", "ACCESS MEMBER", "WS WS", "WS MEMBER", "WS KEY", "KEY KEY", "SLUG SLUG"},
 }
@@ -35,10 +35,14 @@ BEGINNINGS = {"workspace.created", "member.joined", "key.created", "account.regi
 AT_ONCE = 10
 # An entry of the audit log has the time of its request, which may be a little earlier than that of the change.
 MARGIN = timedelta(minutes=1)
+# How often a transaction is tried, and why it may succeed the next time.
+TRIES = 8
+PASSING = {"ConditionalCheckFailed", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
+FIRST = {"users": "Rotate the token secret twice before you go on, so that no session of then goes on: SECURITY.md says how."}
 NEXT = {
     "links": "Restore the statistics of these links (TABLE=stats), then recount them: make reconcile WORKSPACE=… REPAIR=yes.",
     "stats": "These statistics lack later clicks. Recount each workspace: make reconcile WORKSPACE=… REPAIR=yes.",
-    "users": "Rotate the token secret twice, so that no session of then goes on: SECURITY.md says how.",
+    "users": "What stays away because of the audit log, admins invite or make again.",
 }
 
 
@@ -83,7 +87,7 @@ def changed_by(entries: Iterable[Item]) -> set[str]:
     for entry in entries:
         owner, action = text(entry, "pk").partition("#")[2], text(entry, "action")
         changed |= {f"{owner}/workspace:{owner}"} if action.startswith("member.") else set()
-        changed |= {f"{owner}/closed"} if action == "workspace.closed" else set()
+        changed |= {f"{owner}/closed"} if action in ("workspace.closed", "workspace.restored") else set()
         if action not in BEGINNINGS and not action.startswith("session."):
             changed.add(f"{owner}/{text(entry, 'subject')}")
     return changed
@@ -107,6 +111,8 @@ def objection(table: str, item: Item, known: Known) -> str:
         return "its time is over"
     if table == "users":
         return "the audit log has a change of it" if subjects_of(item) & known.changed else ""
+    if kind_of(item) == "BLOCK":
+        return ""  # a block too many does less harm than one too few
     code, generation = link_of(item)
     then, now = known.then.get(code, {}), known.now.get(code, {})
     if table == "stats":
@@ -124,7 +130,7 @@ def objection_to_link(link: Item, known: Known) -> str:
     workspace, (code, generation) = text(link, "workspace_id"), link_of(link)
     if {f"{workspace}/closed", f"{workspace}/link:{code}"} & known.changed:
         return "the audit log has a change of it"
-    if any(blocked in str(link) for blocked in known.blocked):
+    if any(blocked in str(link).lower() for blocked in known.blocked):
         return "it names what operators have blocked"
     if "max_clicks" in link:
         uses = known.uses.get(f"{code}.{generation}")
@@ -182,11 +188,20 @@ class Restore:
             known.then = {text(link, "short_code"): link for link in self.read(self.beside, keys).values()} if self.table == "links" else known.now
             limited = {(f"USES#{'.'.join(link_of(link))}", "USES") for link in known.then.values() if "max_clicks" in link}
             known.uses = {pk.partition("#")[2]: item for (pk, _), item in self.read(self.links, limited).items()}
-            known.blocked = {text(item, "sk").partition(":")[2] for item in self.listed(self.links, "BLOCK#ALL")}
+            blocks = [*self.listed(self.links, "BLOCK#ALL"), *(item for item in missing if kind_of(item) == "BLOCK")]
+            known.blocked = {text(item, "sk").partition(":")[2] for item in blocks}
             subjects = {f"{text(link, 'workspace_id')}/closed" for link in known.then.values()}
         owners = {("USER#" if "/account:" in subject else "WS#") + subject.partition("/")[0] for subject in subjects}
         since = f"{self.at - MARGIN:%Y-%m-%dT%H:%M:%S}"
         known.changed = changed_by(entry for owner in owners for entry in self.listed(self.audit, owner, since))
+        if self.table == "users":
+            known.changed |= self.purged(subject.partition("/")[0] for subject in subjects if subject.endswith("/closed"))
+
+    def purged(self, workspaces: Iterable[str]) -> set[str]:
+        """The closed workspaces that are gone: a week after they were closed, they are purged, of which no audit log says anything."""
+        keys = {(f"WS#{workspace}", "WS") for workspace in workspaces}
+        then, now = self.read(self.beside, keys), self.read(self.live, keys)
+        return {f"{pk.partition('#')[2]}/closed" for (pk, sk), item in then.items() if "closed_at" in item and (pk, sk) not in now}
 
     def listed(self, table: str, partition: str, since: str = " ") -> Iterator[Item]:
         """The items of a partition from a sort key on."""
@@ -222,31 +237,45 @@ class Restore:
         show("is different now, and stays so", different)
         return returning
 
+    def still_allowed(self, items: list[Item]) -> list[Item]:
+        self.known = Known(at=time.time())
+        self.learn(items)
+        return [item for item in items if not objection(self.table, item, self.known)]
+
     def copy(self, item: Item) -> bool:
         """Copies an item unless there is one with its key, or its link is gone or purged by now."""
         put, checks = {"TableName": self.live, "Item": item, "ConditionExpression": "attribute_not_exists(pk)"}, []
         if kind_of(item) == "LINK LINK":
             # Whoever hears of new links has to hear of this one, but no person is told again.
             put["Item"] = item | ({} if "tombstone" in item else {"is_news": {"BOOL": True}, "quiet": {"BOOL": True}})
-        elif self.table != "users":
+        elif self.table != "users" and kind_of(item) != "BLOCK":
             code, _ = link_of(item)
             is_there = "generation = :generation AND (attribute_not_exists(tombstone) OR tombstone <> :purged)"
             values = {":generation": self.known.then[code]["generation"], ":purged": {"S": "purged"}}
             key = {"pk": {"S": f"LINK#{code}"}, "sk": {"S": "LINK"}}
             checks = [{"TableName": self.links, "Key": key, "ConditionExpression": is_there, "ExpressionAttributeValues": values}]
-        try:
-            self.client.transact_write_items(TransactItems=[{"Put": put}, *({"ConditionCheck": check} for check in checks)])
-        except self.client.exceptions.TransactionCanceledException as canceled:
-            if {reason["Code"] for reason in canceled.response["CancellationReasons"]} <= {"None", "ConditionalCheckFailed"}:
-                return False
-            raise
-        return True
+        for tried in range(TRIES):
+            try:
+                self.client.transact_write_items(TransactItems=[{"Put": put}, *({"ConditionCheck": check} for check in checks)])
+                return True
+            except self.client.exceptions.TransactionCanceledException as canceled:
+                reasons = {reason["Code"] for reason in canceled.response["CancellationReasons"]} - {"None"}
+                if reasons == {"ConditionalCheckFailed"}:
+                    return False
+                # Somebody else writes the item or its link, or the table is throttled.
+                if tried == TRIES - 1 or not reasons <= PASSING:
+                    raise
+                time.sleep(0.05 * 2**tried)
+        return False
 
     def copy_all(self, items: list[Item]) -> int:
-        """Copies links, then the rest, and says how many items that were."""
-        by_turn = [[item for item in items if (kind_of(item) == "LINK LINK") is is_link] for is_link in (True, False)]
+        """Copies links, then the rest, and says how many items that were. What belongs to one link is copied one after another, since
+        transactions about one item refuse each other."""
+        groups = defaultdict(list)
+        for item in sorted(items, key=lambda item: kind_of(item) != "LINK LINK"):
+            groups[link_of(item)[0] if self.table != "users" else text(item, "pk")].append(item)
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            return sum(sum(pool.map(self.copy, some)) for some in by_turn)
+            return sum(pool.map(lambda some: sum(map(self.copy, some)), groups.values()))
 
     def remove(self) -> None:
         """Deletes the table as it was, also if it is protected like the live one."""
@@ -283,13 +312,15 @@ def main() -> None:
         restore = Restore(given.table, given.at, given.workspace)
         restore.make()
         items = restore.compare()
+        print(FIRST.get(given.table, ""))
         agreed = bool(items) and (os.environ.get("CONFIRM") == "yes" or input(f"Copy {len(items)} items? [y/N] ") == "y")
-        copied = restore.copy_all(items) if agreed else 0
+        # Since the question was asked, somebody may have been removed.
+        copied = restore.copy_all(restore.still_allowed(items)) if agreed else 0
         print(f"{copied} of {len(items)} items are copied to {restore.live}.")
         restore.remove()
         print(f"{restore.beside} is deleted. {NEXT[given.table] if copied else 'Nothing has changed.'}")
-    except (BotoCoreError, ClientError, WaiterError) as error:
-        raise Failure(str(error)) from None
+    except (BotoCoreError, ClientError, WaiterError, EOFError) as error:
+        raise Failure(f"{error or 'Nobody has answered.'} The table beside the live one may be left: do it again, or delete it.") from None
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Redrive(unittest.TestCase):
         act = lambda: redrive.redrive("dead", fails_at_second, comes_back=True)  # noqa: E731
         self.assertEqual(
             done([["first", "second"], ["second", "first again"]], act),
-            (False, "1 message(s) sent back, of which 1 came back, 2 left.", ["first"]),
+            (False, "1 message(s) sent back, of which 1 came back or arrived, 2 left.", ["first"]),
         )
         self.assertEqual(done([["first"], []], act), (True, "1 message(s) sent back, 0 left.", ["first"]))
 

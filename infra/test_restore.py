@@ -3,7 +3,9 @@
 import re
 import unittest
 from typing import Any
+from unittest.mock import MagicMock, patch
 
+from . import restore
 from .local.installer import ROOT
 from .restore import COPIED, Known, changed_by, objection, subjects_of
 
@@ -139,3 +141,33 @@ class DataModel(unittest.TestCase):
             [section] = [each for each in sections if each.startswith(f"{table.title()}Table\n")]
             documented = re.findall(r"`([A-Z]+)[#<][^`]*` / `([A-Z]*)", section)
             self.assertEqual(kinds - {f"{pk} {sk}".strip() for pk, sk in documented}, set(), table)
+
+
+class Copying(unittest.TestCase):
+    def copying(self, *reasons: str) -> tuple[bool, int]:
+        """Whether an item is copied if the first transactions are cancelled for these reasons, and how many there are."""
+
+        class Cancelled(Exception):
+            def __init__(self, reason: str) -> None:
+                self.response = {"CancellationReasons": [{"Code": "None"}, {"Code": reason}]}
+
+        copying = restore.Restore.__new__(restore.Restore)
+        copying.client, copying.table, copying.live = MagicMock(), "users", "UsersTable"
+        copying.client.exceptions.TransactionCanceledException = Cancelled
+        copying.client.transact_write_items.side_effect = [*map(Cancelled, reasons), {}]
+        with patch.object(restore.time, "sleep"):
+            copied = copying.copy({"pk": {"S": "USER#1"}, "sk": {"S": "USER"}})
+        return copied, copying.client.transact_write_items.call_count
+
+    def test_a_conflict_is_tried_again_and_what_is_there_stays(self) -> None:
+        self.assertEqual(self.copying("TransactionConflict", "ThrottlingError"), (True, 3))
+        self.assertEqual(self.copying("ConditionalCheckFailed"), (False, 1))
+
+    def test_a_block_comes_back_and_a_purged_workspace_does_not(self) -> None:
+        block = {"pk": {"S": "BLOCK#ALL"}, "sk": {"S": "host:spam.example"}}
+        self.assertEqual(restore.objection("links", block, restore.Known()), "")
+        closed = {"pk": {"S": "WS#w"}, "sk": {"S": "WS"}, "closed_at": {"S": "2026-11-01T00:00:00Z"}}
+        comparing = restore.Restore.__new__(restore.Restore)
+        comparing.live, comparing.beside = "live", "beside"
+        comparing.read = lambda table, keys: {("WS#w", "WS"): closed} if table == "beside" else {}
+        self.assertEqual(comparing.purged(["w"]), {"w/closed"})

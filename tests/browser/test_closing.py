@@ -239,7 +239,7 @@ def test_who_cannot_bring_it_back_is_told_why(tabs: Tabs, account: Account, subt
 
 
 def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
-    link = made_up_links(1)[0] | {"status": "suspended"}
+    link = made_up_links(1)[0] | {"status": "suspended", "suspended_for": ["closed", "abuse"]}
     code = link["short_code"]
     asked: list[str] = []
 
@@ -263,5 +263,7 @@ def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, accou
             assert "status=suspended" in asked[-1]
             tab.fails(f"**/api/stats/{code}**", 404, "short_code_not_found")
             tab.open(f"links/{code}")
-            expect(tab.page.get_by_role("alert").filter(has_text="suspended")).to_contain_text("This link is suspended. Its workspace was closed. Visitors see that it doesn’t work")
+            notice = tab.page.get_by_role("alert").filter(has_text="suspended")
+            expect(notice).to_contain_text("This link is suspended. Its workspace was closed. Visitors see that it doesn’t work")
+            expect(notice).to_contain_text("since it was reported or found as abuse. Only they can lift it.")
             tab.assert_not_sideways()

@@ -69,6 +69,8 @@ pub enum Answer {
         text: String,
         /// From where to go on; `None` at the end.
         next: Option<String>,
+        /// Whether it has to be done again.
+        is_incomplete: bool,
     },
     /// A link was recounted.
     Recounted {

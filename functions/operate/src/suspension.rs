@@ -126,13 +126,17 @@ impl Operate {
         let others: Vec<_> = blocks.iter().filter(|block| is_other(block)).collect();
         let is_lifted = |link: &Link| blocked.affects(link) && !others.iter().any(|other| other.blocked.affects(link));
         let page = self.links.scan(after, is_lifted).await?;
-        let is_last = page.next.is_none();
         let answer = self.edit_page(page, |link| LinkEdit::lift(link, Suspensions::of(reason))).await?;
-        if is_last {
-            self.links.unblock(&blocked).await?;
-            tracing::info!(%blocked, %reason, "unblocked");
-        }
-        Ok(answer)
+        Ok(match answer {
+            // Without the block, nobody could repeat it.
+            Answer::Page { text, is_incomplete: true, .. } => Answer::Page { text, next: None, is_incomplete: true },
+            Answer::Page { next: None, .. } => {
+                self.links.unblock(&blocked).await?;
+                tracing::info!(%blocked, %reason, "unblocked");
+                answer
+            }
+            answer => answer,
+        })
     }
 
     async fn find(&self, scope: Scope) -> Result<Subject, OperateError> {
@@ -174,7 +178,7 @@ impl Operate {
         let edited: Vec<_> = stream::iter(edits).buffered(CONCURRENCY).collect().await;
         let lines = edited.into_iter().filter_map(|(code, edited)| match edited {
             Ok((is_changed, line)) => is_changed.then_some(line),
-            Err(error) => Some(format!("FAILED {code}, do it again: {}", chain(&error))),
+            Err(error) => Some(format!("{FAILED}{code}, do it again: {}", chain(&error))),
         });
         Ok(answer(lines.collect(), ScannedLinks { links: Vec::new(), unreadable, next }))
     }
@@ -201,9 +205,13 @@ impl Operate {
 }
 
 fn answer(mut lines: Vec<String>, page: ScannedLinks) -> Answer {
-    lines.extend(page.unreadable.iter().map(|code| format!("FAILED {code}: its item can't be read")));
-    Answer::Page { text: lines.join("\n"), next: page.next }
+    lines.extend(page.unreadable.iter().map(|code| format!("{FAILED}{code}: its item can't be read")));
+    let is_incomplete = lines.iter().any(|line| line.starts_with(FAILED));
+    Answer::Page { text: lines.join("\n"), next: page.next, is_incomplete }
 }
+
+/// The beginning of a line about a link that is left to be done.
+const FAILED: &str = "FAILED ";
 
 /// A link's status, and what suspends it.
 fn status(link: &Link, now: Timestamp) -> String {

@@ -19,7 +19,8 @@ use crate::streams::{JobsStream, is_let_through};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pipeline/stored_forms.json");
 
-/// What is asked: the function, the path, the member that has something, and the parameter that takes the cursor of a page, if it has one.
+/// What is asked: the function, the path, the member that has something, if any has for years, and the parameter that takes the cursor of
+/// a page, if it has one.
 const ASKED: [(&str, &str, &str, &str); 18] = [
     ("list", "/api/links?per_page=1", "links", "after"),
     ("list", "/api/urls?limit=1", "urls", "after"),
@@ -34,7 +35,8 @@ const ASKED: [(&str, &str, &str, &str); 18] = [
     ("account", "/api/notifications?limit=1", "notifications", "after"),
     ("account", "/api/workspace/audit?limit=1", "entries", "after"),
     ("account", "/api/workspace/members", "members", ""),
-    ("account", "/api/workspace/invitations", "invitations", ""),
+    // They expire after a week.
+    ("account", "/api/workspace/invitations", "", ""),
     ("account", "/api/keys", "keys", ""),
     ("auth", "/api/me", "email", ""),
     ("leave", "/api/me/export", "items", ""),
@@ -102,7 +104,7 @@ impl Forms {
         let found = answer.json();
         let is_something = match &found[member] {
             Value::Array(items) => !items.is_empty(),
-            value => !value.is_null(),
+            value => !value.is_null() || member.is_empty(),
         };
         assert!(is_something, "{path}: {found}");
         found
