@@ -227,8 +227,8 @@ async fn a_refused_call_names_the_hashed_address_and_others_dont() {
         RequestBuilder::new("GET", "/launch").source_ip("203.0.113.9").send_to(&redirect).await;
     }
 
-    let senders: Vec<_> = logs.lines().into_iter().map(|line| line["sender"].clone()).collect();
-    assert_eq!(senders, [Value::Null, json!(IpHash::of_network("203.0.113.9", &salt()))]);
+    let named: Vec<_> = logs.lines().into_iter().map(|line| line["address_hash"].clone()).collect();
+    assert_eq!(named, [Value::Null, json!(IpHash::of_network("203.0.113.9", &salt()))]);
 }
 
 #[tokio::test]

@@ -196,7 +196,7 @@ impl<D> Exchange<D> {
             short_code = self.request.short_code().as_ref().map(ShortCode::as_str),
             user_id = actor.filter(|actor| actor.key_prefix().is_none()).map(|actor| actor.user.to_string()),
             key_prefix = actor.and_then(Actor::key_prefix),
-            sender = self.request.refused().map(IpHash::as_str),
+            address_hash = self.request.refused().map(IpHash::as_str),
             status = self.status.as_u16(),
             duration_ms = milliseconds(self.duration),
             emf = metrics::emf(),
