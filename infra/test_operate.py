@@ -108,6 +108,10 @@ class Commands(unittest.TestCase):
         ends = "3 links are recounted; 2 need care.\n"
         self.assertEqual(printed, f"b2: busy\n\n{goes_on}c3: Total: 7 counted, 9 recounted.\n\n{ends}")
 
+    def test_what_has_to_be_done_again_is_an_exit_code(self) -> None:
+        _, code, _ = answered({"text": "FAILED launch", "is_incomplete": True}, "suspend", "--CODE", "launch", "--reason", "abuse")
+        self.assertEqual(code, 1)
+
     def test_a_refusal_is_one_line_and_a_failure_names_the_function(self) -> None:
         """Python prints what is no number to standard error, and exits with 1."""
         _, refusal, printed = answered({"refusal": "no link has this code"}, "reconcile", "launch")

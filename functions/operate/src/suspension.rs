@@ -51,7 +51,10 @@ impl Operate {
         let mut lines = if after.is_none() { self.about(&link, now).await? } else { Vec::new() };
         lines.extend(page.links.iter().map(|other| {
             let (code, target, status) = (other.code(), &other.target, status(other, now));
-            format!("There, too: {}/{code} to {target}, {status}, of workspace {}", self.base, other.identity.workspace)
+            format!(
+                "Same host: {}/{code} leads to {target}, {status}, of workspace {}",
+                self.base, other.identity.workspace
+            )
         }));
         Ok(answer(lines, page))
     }
@@ -91,7 +94,7 @@ impl Operate {
             self.block(Block { blocked: blocked.clone(), reason }).await?;
         }
         let page = self.links.scan(after, |link| blocked.affects(link)).await?;
-        self.edit_page(page, suspend).await
+        Ok(answer(self.edit_all(&page.links, suspend).await.0, page))
     }
 
     /// Of one host or workspace there is one block, so that its end lifts all that it has suspended.
@@ -125,18 +128,17 @@ impl Operate {
         let is_other = |block: &Block| block.reason == reason && block.blocked != blocked;
         let others: Vec<_> = blocks.iter().filter(|block| is_other(block)).collect();
         let is_lifted = |link: &Link| blocked.affects(link) && !others.iter().any(|other| other.blocked.affects(link));
-        let page = self.links.scan(after, is_lifted).await?;
-        let answer = self.edit_page(page, |link| LinkEdit::lift(link, Suspensions::of(reason))).await?;
-        Ok(match answer {
-            // Without the block, nobody could repeat it.
-            Answer::Page { text, is_incomplete: true, .. } => Answer::Page { text, next: None, is_incomplete: true },
-            Answer::Page { next: None, .. } => {
-                self.links.unblock(&blocked).await?;
-                tracing::info!(%blocked, %reason, "unblocked");
-                answer
-            }
-            answer => answer,
-        })
+        let mut page = self.links.scan(after, is_lifted).await?;
+        let (lines, has_failed) =
+            self.edit_all(&page.links, |link| LinkEdit::lift(link, Suspensions::of(reason))).await;
+        if has_failed {
+            // Without the block, nobody could repeat it. Links that can't be read don't get better by that.
+            page.next = None;
+        } else if page.next.is_none() {
+            self.links.unblock(&blocked).await?;
+            tracing::info!(%blocked, %reason, "unblocked");
+        }
+        Ok(answer(lines, page))
     }
 
     async fn find(&self, scope: Scope) -> Result<Subject, OperateError> {
@@ -170,17 +172,16 @@ impl Operate {
         Ok(answer(vec![line], ScannedLinks::default()))
     }
 
-    /// Edits the links of a page, and lists those that were changed and those that could not be.
-    async fn edit_page(&self, page: ScannedLinks, edit: impl Fn(&Link) -> LinkEdit) -> Result<Answer, OperateError> {
-        let ScannedLinks { links, unreadable, next } = page;
-        let edits: Vec<_> =
-            links.into_iter().map(async |link| (link.code().clone(), self.edit(link, &edit).await)).collect();
+    /// Edits links. Lists those that were changed and those that could not be, and says whether there are such.
+    async fn edit_all(&self, links: &[Link], edit: impl Fn(&Link) -> LinkEdit) -> (Vec<String>, bool) {
+        let edits: Vec<_> = links.iter().map(|link| self.edit(link.clone(), &edit)).collect();
         let edited: Vec<_> = stream::iter(edits).buffered(CONCURRENCY).collect().await;
-        let lines = edited.into_iter().filter_map(|(code, edited)| match edited {
+        let has_failed = edited.iter().any(Result::is_err);
+        let lines = links.iter().zip(edited).filter_map(|(link, edited)| match edited {
             Ok((is_changed, line)) => is_changed.then_some(line),
-            Err(error) => Some(format!("{FAILED}{code}, do it again: {}", chain(&error))),
+            Err(error) => Some(format!("{FAILED}{}, do it again: {}", link.code(), chain(&error))),
         });
-        Ok(answer(lines.collect(), ScannedLinks { links: Vec::new(), unreadable, next }))
+        (lines.collect(), has_failed)
     }
 
     /// Whether a link was changed, and what it is now.

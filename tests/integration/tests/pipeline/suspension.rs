@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use linklet_domain::{LinkStatus, Role, SuspensionReason, Timestamp};
+use linklet_dynamodb::LinksTable;
 use linklet_lambda::blocks::Blocks;
 use linklet_operate::Operate;
-use linklet_test_support::{Answer, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, in_role_of};
+use linklet_test_support::{
+    Answer, FakeQueues, Fault, Faults, LinkBuilder, Person, RequestBuilder, TestDynamoDb, in_role_of,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::{list, operate, redirect, shorten, update};
@@ -217,7 +220,7 @@ async fn who_names_owner_and_workspace_and_what_else_leads_to_the_host() {
     for part in [
         "https://go.example.com/launch leads to https://spam.example/a\nStatus: active\n",
         "Owner: ada@example.com (",
-        "\nThere, too: https://go.example.com/second to https://spam.example/b, active, of workspace ",
+        "\nSame host: https://go.example.com/second leads to https://spam.example/b, active, of workspace ",
     ] {
         assert!(said.contains(part), "{part} in {said}");
     }
@@ -285,7 +288,7 @@ async fn a_block_of_a_later_version_refuses_no_other_link() {
 }
 
 #[tokio::test]
-async fn a_link_that_cannot_be_read_keeps_no_other_from_being_suspended() {
+async fn a_link_that_cannot_be_read_keeps_no_other_suspended_or_not() {
     let fixture = Fixture::with(&[("launch", "https://spam.example/"), ("broken", "https://spam.example/")]).await;
     let items = fixture.db.scan("LinksTable");
     let mut broken =
@@ -297,6 +300,29 @@ async fn a_link_that_cannot_be_read_keeps_no_other_from_being_suspended() {
 
     assert!(said.contains("FAILED broken: its item can't be read"), "{said}");
     assert_eq!(fixture.statuses(["launch"]).await, ["suspended"]);
+    fixture.unsuspend(json!({"host": "spam.example"})).await.unwrap();
+    assert_eq!(fixture.statuses(["launch"]).await, ["active"]);
+    assert!(fixture.db.links().blocks().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_link_that_stays_suspended_keeps_the_block_of_its_host() {
+    let fixture = Fixture::with(&[("launch", "https://spam.example/")]).await;
+    let host = json!({"host": "spam.example"});
+    fixture.suspend(host.clone(), "abuse").await.unwrap();
+    let faults = Faults::default();
+    let links = LinksTable(fixture.db.table_with(faults.clone(), "LinksTable"));
+    // The blocks and the page are read.
+    faults.plan_all((2..100).map(|call| (call, Fault::NotSent)));
+    let failing = Operate { links, ..operate(&fixture.db, &FakeQueues::start()) };
+
+    let order = json!({"operator": "ada", "command": {"unsuspend": {"what": host, "after": null}}});
+    let answer = serde_json::to_value(failing.answer(order).await.unwrap()).unwrap();
+
+    assert_eq!((&answer["is_incomplete"], &answer["next"]), (&json!(true), &Value::Null), "{answer}");
+    assert!(answer["text"].as_str().unwrap().starts_with("FAILED launch, do it again: "), "{answer}");
+    fixture.unsuspend(host).await.unwrap();
+    assert_eq!(fixture.statuses(["launch"]).await, ["active"]);
 }
 
 #[tokio::test]
