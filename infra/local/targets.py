@@ -289,7 +289,7 @@ def deploy() -> None:
         whole = release(Path(folder) / "whole", broken=False)
         says(make("deploy", f"DEPLOY_FLAGS={flags}", f"RELEASE={whole}"), "That was the tour.", f"Linklet is at {api}/app")
         says(make("verify", *OF_SECOND, f"RELEASE={whole}"), "functions have the packages that are here")
-        going_back(flags, whole)
+        going_back(flags, whole, api)
     tables = boto3.client("dynamodb")
     of_stack = [tables.describe_table(TableName=name)["Table"] for name in tables.list_tables()["TableNames"] if name.startswith(SECOND)]
     # But for ThrottleTable, which keeps nothing for long.
@@ -307,7 +307,7 @@ def deploy() -> None:
     stacks.delete_stack(StackName=SECOND)
 
 
-def going_back(flags: str, release: Path) -> None:
+def going_back(flags: str, release: Path, api: str) -> None:
     """Parameters change without a build, another deployment is taken back, and that again."""
     says(make("configure", *OF_SECOND, "PARAMETERS=LogRetentionDays=3"), "Modify", f"{SECOND} is changed.")
     says(make("configure", *OF_SECOND, "PARAMETERS=LogRetentionDays=3"), "Nothing changes.")
@@ -315,7 +315,7 @@ def going_back(flags: str, release: Path) -> None:
 
     def code() -> tuple[str, str | None]:
         deployed = boto3.client("lambda").get_function_configuration(FunctionName=stack["WebFunction"])
-        return deployed["CodeSha256"], deployed["Environment"]["Variables"].get("COMMIT")
+        return deployed["CodeSha256"], call("GET", f"{api}/health")["commit"]
 
     package, template = release / "functions" / "web.zip", release / "template.yaml"
     with zipfile.ZipFile(package, "a") as archive:

@@ -37,11 +37,12 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let metrics_are_on = metrics::are_on();
-    wanted_lines(service, writer, move |metadata| is_wanted(metadata, level, metrics_are_on))
+    let commit = config::optional("COMMIT");
+    wanted_lines((service, commit), writer, move |metadata| is_wanted(metadata, level, metrics_are_on))
 }
 
 fn wanted_lines<S, W>(
-    service: &'static str,
+    (service, commit): (&'static str, Option<String>),
     writer: W,
     is_wanted: impl Fn(&Metadata<'_>) -> bool + Send + Sync + 'static,
 ) -> impl Layer<S>
@@ -51,7 +52,7 @@ where
 {
     tracing_subscriber::fmt::layer()
         .fmt_fields(JsonFields)
-        .event_format(JsonLine { service, commit: config::optional("COMMIT") })
+        .event_format(JsonLine { service, commit: commit.map(commit_member).unwrap_or_default() })
         .with_writer(writer)
         .with_filter(filter_fn(is_wanted))
 }
@@ -96,8 +97,12 @@ const CORRELATION_ID: &str = "correlation_id";
 
 struct JsonLine {
     service: &'static str,
-    /// The commit that is deployed, if it is known.
-    commit: Option<String>,
+    /// The member with the commit that is deployed; nothing if that isn't known.
+    commit: String,
+}
+
+fn commit_member(commit: String) -> String {
+    format!(r#","commit":{}"#, serde_json::Value::from(commit))
 }
 
 impl<S, N> FormatEvent<S, N> for JsonLine
@@ -111,11 +116,8 @@ where
         mut line: Writer<'_>,
         event: &Event<'_>,
     ) -> std::fmt::Result {
-        let (level, service) = (event.metadata().level(), self.service);
-        write!(line, r#"{{"level":"{level}","time":"{}","service":"{service}""#, Timestamp::now())?;
-        if let Some(commit) = &self.commit {
-            write!(line, r#","commit":{}"#, serde_json::Value::from(commit.as_str()))?;
-        }
+        let (level, service, commit) = (event.metadata().level(), self.service, &self.commit);
+        write!(line, r#"{{"level":"{level}","time":"{}","service":"{service}"{commit}"#, Timestamp::now())?;
         let mut has_id = event.metadata().fields().field(CORRELATION_ID).is_some();
         for span in context.event_scope().into_iter().flat_map(|scope| scope.from_root()) {
             if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
@@ -233,7 +235,7 @@ mod tests {
         let captured = Captured::default();
         let writer = captured.clone();
         let is_wanted = move |metadata: &Metadata<'_>| is_wanted(metadata, level, metrics_are_on);
-        let lines = wanted_lines("test", move || writer.clone(), is_wanted);
+        let lines = wanted_lines(("test", Some("1f0c3a9d".to_owned())), move || writer.clone(), is_wanted);
         tracing::subscriber::with_default(tracing_subscriber::registry().with(lines), log);
         let text = String::from_utf8(captured.0.lock().unwrap().clone()).unwrap();
         assert!(!text.chars().any(|character| character.is_control() && character != '\n'), "{text:?}");
@@ -249,6 +251,7 @@ mod tests {
 
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0]["service"], "test");
+        assert_eq!(lines[0]["commit"], "1f0c3a9d");
         assert_eq!(lines[0]["correlation_id"], "req-1");
         assert_eq!(lines[0]["status"], 200);
         assert_eq!(lines[0]["cold_start"], true);
@@ -286,7 +289,7 @@ mod tests {
     fn without_metrics_a_line_is_as_before() {
         let lines = logged(|| tracing::info!(emf = None::<&str>, "answered"));
 
-        assert_eq!(lines[0].as_object().unwrap().len(), 4, "{}", lines[0]);
+        assert_eq!(lines[0].as_object().unwrap().len(), 5, "{}", lines[0]);
     }
 
     #[test]
