@@ -257,7 +257,8 @@ def protect(account: Account, stack: str, protected: bool) -> None:
 
 
 def farewell(end: dict[str, str], deployment: Deployment, region: str, parameters: Parameters) -> str:
-    record = f"Its DNS record leads to {end['DomainTarget']}.\n" if "DomainTarget" in end else ""
+    target = parameters["EdgeTarget"] or end.get("DomainTarget")
+    record = f"Its DNS record leads to {target}.\n" if target else ""
     named = "" if deployment.stack == "linklet" else f"STACK_NAME={deployment.stack} "
     return (
         f"\nLinklet is at {end['PublicUrl']}/app, its API at {end['ApiUrl']}.\n{record}"

@@ -2,8 +2,8 @@
 
 import unittest
 
-from .deploy import Deployment, about_alarms, about_costs, protects
-from .limits import DEFAULTS
+from .deploy import Deployment, about_alarms, about_costs, farewell, protects
+from .limits import DEFAULTS, TEMPLATE
 
 
 class Flags(unittest.TestCase):
@@ -34,6 +34,19 @@ class Plan(unittest.TestCase):
         self.assertIn("Nobody hears of an alarm", about_alarms(DEFAULTS))
         self.assertEqual(about_alarms(DEFAULTS | {"AlarmEmail": "ops@example.com"}), "")
         self.assertEqual(about_alarms(DEFAULTS | {"Monitoring": "none"}), "")
+
+    def test_the_record_leads_to_an_edge_if_there_is_one(self) -> None:
+        end = {"PublicUrl": "https://go.example.com", "ApiUrl": "https://api.example.com", "DomainTarget": "d-1.example.com"}
+        for edge, leads in (("", "d-1.example.com"), ("d1.cloudfront.net", "d1.cloudfront.net")):
+            said = farewell(end, Deployment("linklet", {}, None, None), "eu-west-1", DEFAULTS | {"EdgeTarget": edge})
+            self.assertIn(f"Its DNS record leads to {leads}.", said)
+
+    def test_a_closed_api_is_asked_for_its_health_through_the_edge(self) -> None:
+        resources = {name: TEMPLATE["Resources"][name]["Properties"] for name in ("HttpApi", "Domain")}
+        switches = resources["HttpApi"]["DisableExecuteApiEndpoint"], resources["Domain"]["MutualTlsAuthentication"]
+        condition, closed, _ = TEMPLATE["Outputs"]["ApiUrl"]["Value"]["Fn::If"]
+        self.assertEqual({condition}, {switch["Fn::If"][0] for switch in switches})
+        self.assertEqual(closed, {"Fn::Sub": "https://${DomainName}"})
 
     def test_protection_is_promised_only_if_it_is_wanted(self) -> None:
         self.assertIn("DeletionProtection=off", protects(exists=False, protection="off"))

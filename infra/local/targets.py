@@ -298,6 +298,7 @@ def deploy() -> None:
     [mapping] = boto3.client("apigatewayv2").get_api_mappings(DomainName="go.example.com")["Items"]
     says(mapping["ApiId"], SECOND)
     stacks = boto3.client("cloudformation")
+    closing(zone)
     try:
         stacks.delete_stack(StackName=SECOND)
         sys.exit("a deployment ends with a stack that may be deleted")
@@ -305,6 +306,21 @@ def deploy() -> None:
         says(str(error), "TerminationProtection")
     stacks.update_termination_protection(StackName=SECOND, EnableTerminationProtection=False)
     stacks.delete_stack(StackName=SECOND)
+
+
+def closing(zone: str) -> None:
+    """People come to an edge in front of the domain, then nobody comes in past it. The emulator has no edge and lets them in."""
+    edge, signer = "d111111abcdef8.cloudfront.net", "s3://bucket/ca.pem"
+    make("configure", *OF_SECOND, f"PARAMETERS=EdgeTarget={edge}")
+    records = boto3.client("route53").list_resource_record_sets(HostedZoneId=zone)["ResourceRecordSets"]
+    says(str([each["AliasTarget"]["DNSName"] for each in records if each["Type"] == "A"]), edge)
+    make("configure", *OF_SECOND, f"PARAMETERS=EdgeTruststore={signer}")
+    gateway = boto3.client("apigatewayv2")
+    says(str(gateway.get_domain_name(DomainName="go.example.com")["MutualTlsAuthentication"]), signer)
+    [stack] = boto3.client("cloudformation").describe_stacks(StackName=SECOND)["Stacks"]
+    [address] = [each["OutputValue"] for each in stack["Outputs"] if each["OutputKey"] == "ApiUrl"]
+    if not gateway.get_api(ApiId=SECOND)["DisableExecuteApiEndpoint"] or address != "https://go.example.com":
+        sys.exit(f"a closed API is at {address}")
 
 
 def going_back(flags: str, release: Path, api: str) -> None:
