@@ -14,7 +14,8 @@ import tempfile
 from ..local.client import call
 from ..local.seed import sign_up
 from ..local.installer import ROOT
-from .clients import DOCUMENT, HERE, PROGRAMS, Python
+from .clients import HERE, PROGRAMS, Python
+from .document import DOCUMENT
 
 # Inputs per operation and phase; a run takes some minutes.
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "25")
