@@ -11,7 +11,7 @@ const kind = (name) => KINDS.find((one) => one.name === name);
 
 test('an address asks by the names that the API has', () => {
   const document = readFileSync(new URL('../../../docs/openapi.yaml', import.meta.url), 'utf8');
-  for (const { name } of KINDS) assert.match(document, new RegExp(`^    Of\\w+:\\n      name: ${name}\\n      in: query$`, 'm'));
+  for (const { name } of KINDS) assert.match(document, new RegExp(`^    Of\\w+:(?: \\{ |\\n      )name: ${name}(?:, |\\n      )<<: \\*filter\\b`, 'm'));
 });
 
 test('an address asks for values of kinds, of which several are alternatives', () => {
