@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use linklet_test_support::Template;
 use serde_json::Value;
 
-use super::{alarms, functions_of_api, metrics, services};
+use super::{alarms, functions_of_api, metrics, of_conditions, services};
 
 /// What stands in the dashboard's text for the stack's name, which is the namespace of our metrics.
 const NAMESPACE: &str = "${StackName}";
@@ -16,6 +16,8 @@ fn body(template: &Template) -> String {
         let value = match (value[0].as_str(), &value[1]) {
             (None, _) => value.as_str().unwrap().to_owned(),
             (Some(between), Value::Array(listed)) => joined(between, listed.iter().filter_map(Value::as_str)),
+            // With a canary
+            (Some("HasCanary"), _) => value[1].as_str().unwrap().to_owned(),
             (Some(between), of_api) => {
                 assert_eq!(of_api, "FunctionsOfApi");
                 joined(between, functions_of_api(template))
@@ -88,7 +90,12 @@ fn every_function_table_queue_and_alarm_is_on_the_dashboard() {
 
     let kinds = ["AWS::Serverless::Function", "AWS::DynamoDB::Table", "AWS::SQS::Queue"];
     let watched = kinds.into_iter().flat_map(|kind| template.of_type(kind));
-    for (id, _) in watched.chain(alarms(template, "full")) {
+    let alarms = alarms(template, "full").into_iter().chain(of_conditions(
+        template,
+        "AWS::CloudWatch::Alarm",
+        &[Some("HasCanary")],
+    ));
+    for (id, _) in watched.chain(alarms) {
         assert!(shown.contains(id), "{id}");
     }
 }

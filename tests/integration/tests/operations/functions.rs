@@ -3,12 +3,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use linklet_canary::Canary;
 use linklet_domain::Concurrency;
 use linklet_notify::CLAIMED_FOR;
 use linklet_test_support::{Contract, Template};
 use serde_json::{Value, json};
 
-use super::alarms;
+use super::{alarms, of_conditions};
 
 /// The functions with an alias, which are deployed gradually.
 fn versioned(template: &Template) -> BTreeMap<String, Value> {
@@ -221,7 +222,8 @@ fn each_schedule_may_call_its_function_and_nothing_else() {
     }
 }
 
-/// Lambda takes the scheduler's calls over, and would forget those that fail.
+/// Lambda takes the scheduler's calls over, and would forget those that fail. The canary's leave nothing to do: what failed is over, and
+/// the next call tries again.
 #[test]
 fn a_failed_call_of_the_scheduler_ends_in_a_dead_letter_queue() {
     let template = Template::load();
@@ -229,6 +231,10 @@ fn a_failed_call_of_the_scheduler_ends_in_a_dead_letter_queue() {
     for (id, _, function) in schedules(template) {
         let mut retries = template.of_type("AWS::Lambda::EventInvokeConfig");
         let (_, retries) = retries.find(|(_, retries)| retries["FunctionName"] == function).expect(id);
+        if function == "CanaryFunction" {
+            assert_eq!((&retries["MaximumRetryAttempts"], &retries["DestinationConfig"]), (&json!(0), &Value::Null));
+            continue;
+        }
         let queue = retries["DestinationConfig"]["OnFailure"]["Destination"].as_str().expect(id);
         assert!(queue.ends_with("Dlq.Arn"), "{id}: {queue}");
         let role = function.replace("Function", "Role");
@@ -245,12 +251,21 @@ fn a_scheduled_function_that_fails_or_is_not_called_has_an_alarm() {
     let template = Template::load();
 
     for (id, schedule, function) in schedules(template) {
-        let is_called_each_minute = schedule["ScheduleExpression"].as_str().unwrap().starts_with("cron(* *");
+        let times = schedule["ScheduleExpression"].as_str().unwrap();
+        let is_called_often = ["cron(* *", "cron(0/5 *"].iter().any(|often| times.starts_with(often));
         let goes_off = |alarm: &Value| {
-            alarm["Namespace"] == "AWS/Lambda"
-                && alarm["MetricName"] == "Errors"
-                && alarm["Dimensions"] == json!([{"Name": "FunctionName", "Value": function}])
-                && (is_called_each_minute || alarm["DatapointsToAlarm"] == 1)
+            // It looks at the errors, or takes them from the calls.
+            let errors = match &alarm["Metrics"] {
+                Value::Null => alarm,
+                queries if queries[0]["Expression"] == "FILL(calls, 0) - FILL(errors, 0)" => {
+                    &queries[2]["MetricStat"]["Metric"]
+                }
+                _ => return false,
+            };
+            errors["Namespace"] == "AWS/Lambda"
+                && errors["MetricName"] == "Errors"
+                && errors["Dimensions"] == json!([{"Name": "FunctionName", "Value": function}])
+                && (is_called_often || alarm["DatapointsToAlarm"] == 1)
         };
         let misses_calls = |alarm: &Value| {
             let metric = &alarm["Metrics"][1]["MetricStat"]["Metric"];
@@ -258,9 +273,41 @@ fn a_scheduled_function_that_fails_or_is_not_called_has_an_alarm() {
                 && metric["MetricName"] == "Invocations"
                 && metric["Dimensions"] == json!([{"Name": "FunctionName", "Value": function}])
         };
-        let alarms = alarms(template, "full");
+        let alarms = match template.condition(id) {
+            None => alarms(template, "full"),
+            condition => of_conditions(template, "AWS::CloudWatch::Alarm", &[condition]),
+        };
         assert!(alarms.iter().any(|(_, alarm)| goes_off(alarm)), "{id}: {function}");
         assert!(alarms.iter().any(|(_, alarm)| misses_calls(alarm)), "{id}: {function}");
+    }
+}
+
+/// A run looks for the click of the run before, and has to be over by the next one.
+#[test]
+fn the_canary_is_called_as_often_as_it_expects() {
+    let template = Template::load();
+    let seconds = Canary::INTERVAL.as_secs();
+
+    assert_eq!(
+        template.properties("CanarySchedule")["ScheduleExpression"],
+        format!("cron(0/{} * * * ? *)", seconds / 60)
+    );
+    let timeout = template.properties("CanaryFunction")["Timeout"].as_u64().unwrap();
+    assert!((60..seconds).contains(&timeout), "{timeout}");
+    for query in &template.properties("CanaryAlarm")["Metrics"].as_array().unwrap()[1..] {
+        assert_eq!(query["MetricStat"]["Period"], seconds);
+    }
+}
+
+/// It costs nothing unless somebody names a link.
+#[test]
+fn without_a_link_the_canary_is_neither_called_nor_watched() {
+    let template = Template::load();
+
+    assert_eq!(template.parameters()["Canary"]["Default"], "");
+    assert_eq!(template.conditions()["HasCanary"], json!([["Canary", ""]]), "unless it is empty");
+    for id in ["CanarySchedule", "CanaryScheduleRole", "CanaryAlarm"] {
+        assert_eq!(template.condition(id), Some("HasCanary"), "{id}");
     }
 }
 
@@ -288,10 +335,10 @@ fn every_function_may_write_its_own_log_and_sends_traces() {
     }
 }
 
-/// All that they serve is part of them, or of the request.
+/// All that they serve is part of them, or of the request. The canary sees what everybody sees.
 #[test]
-fn what_serves_the_documentation_or_qr_codes_has_no_further_rights() {
-    for role in ["WebRole", "QrRole"] {
+fn documentation_qr_codes_and_the_canary_have_no_further_rights() {
+    for role in ["WebRole", "QrRole", "CanaryRole"] {
         assert_eq!(Template::load().statements(role).len(), 2, "{role}");
     }
 }

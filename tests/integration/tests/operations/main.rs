@@ -39,6 +39,11 @@ fn of_monitoring<'t>(template: &'t Template, kind: &str, monitoring: &str) -> Ve
         "full" => &[None, Some("IsFull"), Some("HasDeploymentAlarms")],
         other => panic!("unknown: {other}"),
     };
+    of_conditions(template, kind, conditions)
+}
+
+/// The resources of a type that are there on one of these conditions.
+fn of_conditions<'t>(template: &'t Template, kind: &str, conditions: &[Option<&str>]) -> Vec<(&'t str, &'t Value)> {
     template.of_type(kind).filter(|(id, _)| conditions.contains(&template.condition(id))).collect()
 }
 

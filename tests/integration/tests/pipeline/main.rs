@@ -5,6 +5,7 @@
 mod account_mail;
 mod analytics;
 mod audit_log;
+mod canary;
 mod closing;
 mod cost;
 mod expiry;

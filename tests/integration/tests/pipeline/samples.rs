@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 
 use aws_lambda_events::dynamodb::Event as StreamEvent;
 use linklet_domain::{Reach, Timestamp};
-use linklet_lambda::{batch::Consumer, schedule::Job};
+use linklet_lambda::{
+    batch::Consumer,
+    schedule::{Call, Job},
+};
 use linklet_operate::Answer;
 use linklet_test_support::{FakeNotifiers, FakeQueues, LinkBuilder, TestDynamoDb, link_id};
 use serde::de::DeserializeOwned;
@@ -25,6 +28,8 @@ async fn the_messages_are_understood() {
     let checker = checker(db.watch(), &queues, Reach::Public);
 
     clock(db.watch(), db.jobs(), &queues, 15).run(sample("clock", "call")).await.unwrap();
+    let Call { scheduled_time, .. } = sample("canary", "call");
+    assert_eq!(scheduled_time.unix_seconds() % 300, 0);
     let mut failed = checker.consume(sample("watch-check", "tick")).await.batch_item_failures;
     for name in ["clicks", "parked"] {
         failed.extend(analytics.consume(sample("analytics", name)).await.batch_item_failures);
