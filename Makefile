@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules upgrade fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile restore who suspend unsuspend invite reset close-account package release deploy smoke configure rollback page verify clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile restore who suspend unsuspend invite reset close-account export forget package release deploy smoke configure rollback page verify clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -323,6 +323,17 @@ close-account: ## close the account of EMAIL, and end what it has
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make close-account EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate close-account "$$EMAIL"
+
+# For whoever can't sign in. FILE is taken from the command line only, too. With CONFIRM=yes, make forget asks nobody.
+export: ## write what is stored about the person with EMAIL to FILE, or export-<id>.json
+	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make export EMAIL=ada@example.com))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate export "$$EMAIL" $(if $(filter command,$(origin FILE)),--file $(call quoted,$(FILE)))
+
+forget: ## end the account of EMAIL for good, as its person can
+	$(if $(filter command,$(origin EMAIL)),,$(error Say whose: make forget EMAIL=ada@example.com))
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate forget "$$EMAIL"
 
 # Always builds: what lies in target/lambda may be a debug build, or for another processor.
 package: ## build all functions for release, for arm64

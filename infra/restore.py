@@ -29,8 +29,8 @@ COPIED = {
     "stats": {"WS TOTAL", "STATS DAY", "STATS PAST", "STATS MILESTONE", "SEEN"},
     "users": {"USER USER", "EMAIL EMAIL", "ACCESS ADDRESS", "ACCESS SESSIONS", "ACCESS MEMBER", "WS WS", "WS MEMBER", "WS KEY", "KEY KEY", "SLUG SLUG"},
 }
-# What began since wasn't there then.
-BEGINNINGS = {"workspace.created", "member.joined", "key.created", "account.registered"}
+# What began since wasn't there then, and an export changes nothing.
+NO_CHANGES = {"workspace.created", "member.joined", "key.created", "account.registered", "account.exported"}
 # How many items are copied at a time: as many connections as a client has.
 AT_ONCE = 10
 # An entry of the audit log has the time of its request, which may be a little earlier than that of the change.
@@ -88,7 +88,7 @@ def changed_by(entries: Iterable[Item]) -> set[str]:
         owner, action = text(entry, "pk").partition("#")[2], text(entry, "action")
         changed |= {f"{owner}/workspace:{owner}"} if action.startswith("member.") else set()
         changed |= {f"{owner}/closed"} if action in ("workspace.closed", "workspace.restored") else set()
-        if action not in BEGINNINGS and not action.startswith("session."):
+        if action not in NO_CHANGES and not action.startswith("session."):
             changed.add(f"{owner}/{text(entry, 'subject')}")
     return changed
 

@@ -4,7 +4,10 @@ import contextlib
 import copy
 import io
 import json
+import os
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -47,7 +50,7 @@ def conversation(answers: list[dict[str, Any]], *arguments: str, error: str = ""
         for patched in (
             patch.object(operate, "AT_ONCE", 1),
             patch.object(operate.boto3, "client", client),
-            patch.object(operate, "outputs", lambda: {"OperateFunctionName": "linklet-OperateFunction-1A2B"}),
+            patch.object(operate, "outputs", lambda: {name: f"linklet-{name[:-4]}-1A2B" for name in ("OperateFunctionName", "LeaveFunctionName")}),
             patch("sys.argv", ["operate", *arguments]),
         ):
             patches.enter_context(patched)
@@ -108,6 +111,19 @@ class Commands(unittest.TestCase):
         ends = "3 links are recounted; 2 need care.\n"
         self.assertEqual(printed, f"b2: busy\n\n{goes_on}c3: Total: 7 counted, 9 recounted.\n\n{ends}")
 
+    def test_leave_forgets_only_whom_somebody_has_confirmed(self) -> None:
+        agreed, declined = patch("builtins.input", return_value="y"), patch("builtins.input", side_effect=EOFError)
+        ended, command = {"text": "The account is ended."}, {"forget": {"email": "ada@example.com"}}
+        for environment, answering in [({"CONFIRM": "yes"}, declined), ({}, agreed)]:
+            with patch.dict(os.environ, environment), answering:
+                order, code, printed = answered(ended, "forget", "ada@example.com")
+            self.assertEqual((order, code, printed), ({"operator": ARN, "command": command}, 0, "The account is ended.\n"))
+        for answering in (declined, patch("builtins.input", return_value="")):
+            with answering:
+                orders, code, _ = conversation([], "forget", "ada@example.com")
+            self.assertEqual(orders, [])
+            self.assertIn("Nothing has changed.", str(code))
+
     def test_what_has_to_be_done_again_is_an_exit_code(self) -> None:
         _, code, _ = answered({"text": "FAILED launch", "is_incomplete": True}, "suspend", "--CODE", "launch", "--reason", "abuse")
         self.assertEqual(code, 1)
@@ -121,6 +137,57 @@ class Commands(unittest.TestCase):
         expected = "The function linklet-OperateFunction-1A2B failed: Task timed out after 900.00 seconds"
         self.assertEqual((failure, printed), (expected, ""))
 
+    def test_each_command_reaches_the_function_that_may_do_it(self) -> None:
+        for command, function in [("forget", "linklet-LeaveFunction-1A2B"), ("invite", "linklet-OperateFunction-1A2B")]:
+            with patch.dict(os.environ, {"CONFIRM": "yes"}):
+                _, failure, _ = answered({"errorMessage": "no"}, command, "ada@example.com", error="Unhandled")
+            self.assertEqual(failure, f"The function {function} failed: no")
+
     def test_a_call_waits_for_as_long_as_the_function_may_run(self) -> None:
         self.assertGreater(operate.PATIENT.read_timeout, TEMPLATE["Resources"]["OperateFunction"]["Properties"]["Timeout"])
         self.assertEqual(operate.PATIENT.retries, {"total_max_attempts": 1})
+
+
+class Exports(unittest.TestCase):
+    PAGES = [
+        {"items": [{"kind": "account", "user_id": "01a1"}, {"kind": "session"}], "next_cursor": "after two"},
+        {"items": [], "next_cursor": "after none"},
+        {"items": [{"kind": "link", "title": "Åse"}], "next_cursor": None},
+    ]
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def test_all_pages_become_one_file_that_nobody_else_may_read(self) -> None:
+        for arguments, name in [((), "export-01a1.json"), (("--file", "ada.json"), "ada.json")]:
+            before = os.umask(0)
+            try:
+                orders, code, printed = conversation(self.PAGES, "export", "ada@example.com", *arguments)
+            finally:
+                os.umask(before)
+            asked = [order["command"]["export"] for order in orders]
+            self.assertEqual(asked, [{"email": "ada@example.com", "after": after} for after in (None, "after two", "after none")])
+            self.assertEqual(json.loads(Path(name).read_text()), [item for page in self.PAGES for item in page["items"]])
+            self.assertEqual((code, Path(name).stat().st_mode & 0o777), (0, 0o600))
+            self.assertTrue(name in printed and "Åse" not in printed and "01a1" not in printed.replace(name, ""), printed)
+        self.assertEqual(sorted(os.listdir()), ["ada.json", "export-01a1.json"])
+
+    def test_an_export_that_ends_early_leaves_nothing(self) -> None:
+        _, code, _ = conversation([self.PAGES[0], {"refusal": "nobody"}], "export", "ada@example.com", "--file", "ada.json")
+        self.assertEqual((code, os.listdir()), ("nobody", []))
+        with patch.object(operate, "ask", side_effect=[self.PAGES[0], KeyboardInterrupt]), self.assertRaises(KeyboardInterrupt):
+            operate.export("ada@example.com", None)
+        self.assertEqual(os.listdir(), [])
+
+    def test_a_file_that_is_there_stays_and_one_that_cannot_be_made_is_said_first(self) -> None:
+        Path("ada.json").write_text("mine")
+        orders, code, _ = conversation([], "export", "ada@example.com", "--file", "ada.json")
+        self.assertEqual((orders, code, Path("ada.json").read_text()), ([], "ada.json is there already.", "mine"))
+        orders, code, _ = conversation([], "export", "ada@example.com", "--file", "nowhere/ada.json")
+        self.assertEqual((orders, str(code).split(":")[0]), ([], "The export can't be written"))
+        Path("export-01a1.json").write_text("mine")
+        _, code, _ = conversation(self.PAGES, "export", "ada@example.com")
+        self.assertEqual((code, Path("export-01a1.json").read_text()), ("export-01a1.json is there already.", "mine"))

@@ -107,7 +107,8 @@ class People(unittest.TestCase):
     def test_what_nobody_has_changed_comes_back(self) -> None:
         entries = [
             entry(f"WS#{WORKSPACE}", "member.removed", f"member:{OTHER}"), entry(f"WS#{WORKSPACE}", "key.revoked", "key:sk_live_b2"),
-            entry(f"USER#{USER}", "session.all_ended", f"account:{USER}"), entry(f"WS#{WORKSPACE}", "key.created", "key:sk_live_a1"),
+            entry(f"USER#{USER}", "session.all_ended", f"account:{USER}"), entry(f"USER#{USER}", "account.exported", f"account:{USER}"),
+            entry(f"WS#{WORKSPACE}", "key.created", "key:sk_live_a1"),
         ]
         for each in [*MEMBERSHIP, *KEY, *ACCOUNT]:
             self.assertEqual(objection("users", each, Known(changed=changed_by(entries))), "", each)

@@ -197,10 +197,15 @@ def people() -> None:
     account, _ = seeded()
     says(make("invite", f"EMAIL=guest-of-{account['email']}"), "#/invitation?token=inv_")
     says(make("reset", f"EMAIL={account['email']}"), "#/reset?token=rst_")
+    with tempfile.TemporaryDirectory() as folder:
+        make("export", f"EMAIL={account['email']}", f"FILE={folder}/it's.json")
+        says(Path(folder, "it's.json").read_text(), account["email"], '"kind": "link"', '"account.exported"')
     make("close-account", f"EMAIL={account['email']}")
     login = send("POST", f"{os.environ['API_URL']}/api/auth/login", json.dumps(account).encode(), {"Content-Type": "application/json"})
     if login.status != 401:
         sys.exit(f"logging in to a closed account answers {login.status}")
+    says(make("forget", f"EMAIL={account['email']}", "CONFIRM=yes"), "\n\nClosed for good, and purged after ")
+    call("POST", f"{os.environ['API_URL']}/api/auth/register", {"email": account["email"], "password": account["password"]})
 
 
 def release(folder: Path, broken: bool) -> Path:
@@ -389,7 +394,7 @@ TRIALS: dict[tuple[str, ...], Callable[[], None]] = {
     ("reconcile",): reconcile,
     ("who", "suspend", "unsuspend"): suspensions,
     ("restore",): restore,
-    ("invite", "reset", "close-account"): people,
+    ("invite", "reset", "export", "close-account", "forget"): people,
     ("smoke",): lambda: says(make("smoke", f"URL={os.environ['API_URL']}"), "That was the tour."),
     ("deploy", "configure", "rollback"): deploy,
     ("page",): page,

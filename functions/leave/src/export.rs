@@ -9,7 +9,6 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{Cursor, Feed, JobsTable, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
-use linklet_lambda::identity::Person;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -54,7 +53,7 @@ impl Kind {
 
 /// Where a page begins: a kind, of which workspace, and after which thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Checkpoint {
+pub(crate) struct Checkpoint {
     kind: Kind,
     workspace: Option<WorkspaceId>,
     after: Option<String>,
@@ -68,7 +67,7 @@ impl Checkpoint {
         Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).map_err(ApiError::internal)?))
     }
 
-    fn decode(text: &str) -> Result<Self, Invalid> {
+    pub(crate) fn decode(text: &str) -> Result<Self, Invalid> {
         let place = URL_SAFE_NO_PAD.decode(text).ok().and_then(|json| serde_json::from_slice::<Self>(&json).ok());
         let fits = |place: &Self| Kind::OF_WORKSPACE.contains(&place.kind) == place.workspace.is_some();
         place.filter(fits).ok_or_else(|| Invalid::new("after must be the next_cursor of a page"))
@@ -91,8 +90,9 @@ impl Checkpoint {
     }
 }
 
-#[derive(Serialize)]
-struct Export {
+/// A page of what is stored about a person.
+#[derive(Debug, Serialize)]
+pub struct Export {
     items: Vec<Value>,
     next_cursor: Option<String>,
 }
@@ -105,12 +105,18 @@ impl Leave {
     pub(crate) async fn export(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
         request.refuse_unknown(["after"])?;
-        let workspaces = self.users.workspaces_of(&person.user).await?;
-        let mut place = request.parsed("after", Checkpoint::decode)?.or(Some(Checkpoint::FIRST));
+        let after = request.parsed("after", Checkpoint::decode)?;
+        Ok(json(StatusCode::OK, &self.page_of(&person.user, after, request.received_at).await?))
+    }
+
+    /// The page of what is stored about a person that comes after another one.
+    pub(crate) async fn page_of(&self, user: &UserId, after: Option<Checkpoint>, now: Timestamp) -> Result<Export> {
+        let workspaces = self.users.workspaces_of(user).await?;
+        let mut place = after.or(Some(Checkpoint::FIRST));
         let mut items = Vec::new();
         for _ in 0..KINDS_AT_ONCE {
             let Some(current) = place.take_if(|_| items.len() < AT_ONCE) else { break };
-            let (found, rest) = self.read(request, &person, &workspaces, &current).await?;
+            let (found, rest) = self.read(user, &workspaces, &current, now).await?;
             items.extend(found);
             place = match rest {
                 Some(after) => Some(Checkpoint { after: Some(after), ..current }),
@@ -118,23 +124,23 @@ impl Leave {
             };
         }
         let next_cursor = place.map(|place| place.encode()).transpose()?;
-        Ok(json(StatusCode::OK, &Export { items, next_cursor }))
+        Ok(Export { items, next_cursor })
     }
 
     async fn read(
         &self,
-        request: &Request,
-        person: &Person,
+        user: &UserId,
         workspaces: &[(Membership, Workspace)],
         place: &Checkpoint,
+        now: Timestamp,
     ) -> Result<Found> {
-        let (user, after) = (&person.user, place.after.as_deref());
+        let after = place.after.as_deref();
         let Some(id) = place.workspace else {
             return match place.kind {
                 Kind::Notifications => self.notifications_of(user, after).await,
                 Kind::AuditLog => self.audit_log_of(user, after).await,
-                Kind::Sessions => self.sessions_of(user, after, request.received_at).await,
-                _ => self.person(request, user, workspaces).await,
+                Kind::Sessions => self.sessions_of(user, after, now).await,
+                _ => self.person(user, workspaces, now).await,
             };
         };
         // Whoever has left meanwhile sees nothing more of it.
@@ -142,16 +148,15 @@ impl Leave {
             return Ok((Vec::new(), None));
         }
         match place.kind {
-            Kind::Links => self.links_of(request, user, &id, after).await,
-            Kind::Targets => self.targets_of(request, user, &id, after).await,
+            Kind::Links => self.links_of(user, &id, after, now).await,
+            Kind::Targets => self.targets_of(user, &id, after, now).await,
             Kind::Jobs => self.jobs_of(user, &id, after).await,
-            _ => self.access_of(request, user, &id).await,
+            _ => self.access_of(user, &id, now).await,
         }
     }
 
     /// The account, with memberships, of which there are few.
-    async fn person(&self, request: &Request, user: &UserId, workspaces: &[(Membership, Workspace)]) -> Result<Found> {
-        let now = request.received_at;
+    async fn person(&self, user: &UserId, workspaces: &[(Membership, Workspace)], now: Timestamp) -> Result<Found> {
         let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let (pending_email, pending_until) = profile.pending.map(|pending| (pending.email, pending.until)).unzip();
@@ -200,8 +205,7 @@ impl Leave {
     }
 
     /// The person's API keys in a workspace, and the invitations that they have made.
-    async fn access_of(&self, request: &Request, user: &UserId, workspace: &WorkspaceId) -> Result<Found> {
-        let now = request.received_at;
+    async fn access_of(&self, user: &UserId, workspace: &WorkspaceId, now: Timestamp) -> Result<Found> {
         let mut keys = self.users.keys(workspace, now).await?;
         keys.retain(|key| key.created_by == *user);
         let mut invitations = self.users.invitations(workspace, now).await?;
@@ -224,28 +228,28 @@ impl Leave {
 
     async fn links_of(
         &self,
-        request: &Request,
         user: &UserId,
         workspace: &WorkspaceId,
         after: Option<&str>,
+        now: Timestamp,
     ) -> Result<Found> {
         let after = after.map(Cursor::decode).transpose()?;
         let is_theirs = |link: &Link| link.identity.owner == *user;
         let page = self.stored.links.list(workspace, AT_ONCE, after, is_theirs).await?;
-        let shown = |link: &Link| shown_link(request, link);
+        let shown = |link: &Link| shown_link(link, now);
         let links = page.items.iter().map(shown).collect::<Result<_, _>>()?;
         Ok((links, page.next.map(|cursor| cursor.encode())))
     }
 
     async fn targets_of(
         &self,
-        request: &Request,
         user: &UserId,
         workspace: &WorkspaceId,
         after: Option<&str>,
+        now: Timestamp,
     ) -> Result<Found> {
         let after = after.map(PageToken::decode).transpose()?;
-        let owned = self.stored.targets.owned(workspace, user, request.received_at, after.as_ref()).await?;
+        let owned = self.stored.targets.owned(workspace, user, now, after.as_ref()).await?;
         let found = self.stored.targets.with_ids(&owned.ids).await?;
         let targets = found.into_iter().map(|target| {
             json!({
@@ -288,10 +292,10 @@ fn entry(entry: &AuditEntry) -> Value {
     })
 }
 
-fn shown_link(request: &Request, link: &Link) -> Result<Value> {
+fn shown_link(link: &Link, now: Timestamp) -> Result<Value> {
     let mut shown = json!({
         "kind": "link", "workspace_id": link.identity.workspace, "short_code": link.code(), "original_url": link.target,
-        "status": <&str>::from(link.availability.status(request.received_at)), "expires_at": link.availability.expires_at,
+        "status": <&str>::from(link.availability.status(now)), "expires_at": link.availability.expires_at,
         "exhausted_at": link.availability.exhausted_at,
         "valid_from": link.availability.valid_from, "is_protected": link.availability.is_protected, "watch": link.watch,
         "archived": link.archived, "created_at": link.created_at, "updated_at": link.updated_at,

@@ -1,9 +1,10 @@
 //! Closes workspaces and accounts, brings workspaces back, and gives people what is stored about them.
 //!
-//! It is a function of its own, since it may end what no other function behind the API may: accounts and workspaces. Purging what they
-//! have is left to jobs.
+//! It is a function of its own, since it may end what no other function may: accounts and workspaces. So it also carries out what operators
+//! ask for on behalf of people. Purging what they have is left to jobs.
 
 mod account;
+mod command;
 mod export;
 mod workspace;
 
@@ -16,9 +17,10 @@ use linklet_lambda::identity::TokenVerifier;
 use linklet_lambda::passwords::Passwords;
 use linklet_lambda::proofs::{Proofs, Purpose};
 
-pub use self::export::Stored;
+pub use self::command::Answer;
+pub use self::export::{Export, Stored};
 
-/// `DELETE /api/workspace`, `POST /api/workspaces/{id}/restore`, `DELETE /api/me` and `GET /api/me/export`.
+/// `DELETE /api/workspace`, `POST /api/workspaces/{id}/restore`, `DELETE /api/me` and `GET /api/me/export`; `make export` and `make forget`.
 pub struct Leave {
     /// Verifies tokens.
     pub tokens: TokenVerifier,

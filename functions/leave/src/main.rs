@@ -1,4 +1,4 @@
-//! Closing workspaces and accounts. This file only wires; `handler.rs` decides.
+//! Closing workspaces and accounts, and giving people their data. This file only wires; `handler.rs` decides.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{JobsTable, LinksTable, NotificationsTable, WatchTable};
 use linklet_lambda::{
     StartError, aws, email_requests::EmailRequests, hashing::Limits, http, identity::TokenVerifier,
-    passwords::Passwords,
+    passwords::Passwords, telemetry::chain,
 };
 use linklet_leave::{Leave, Stored};
 
@@ -27,5 +27,8 @@ async fn run() -> Result<(), StartError> {
         notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?,
     };
     let (passwords, mails) = (Passwords::default(), EmailRequests::from_env(&aws));
-    http::serve(Leave { tokens, users, limits, passwords, mails, stored }).await
+    let leave = &Leave { tokens, users, limits, passwords, mails, stored };
+    let carry_out =
+        async |command| Box::pin(leave.carry_out(command)).await.map_err(|error| StartError::from(chain(&error)));
+    http::serve_with_commands(leave, carry_out).await
 }

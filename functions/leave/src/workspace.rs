@@ -1,8 +1,8 @@
 //! Closing a workspace, and bringing it back.
 
 use linklet_domain::{
-    AccountChange, Changer, Closure, Invalid, Job, JobWork, Role, TypedPassword, UserId, Workspace, WorkspaceId,
-    WorkspaceJob,
+    AccountChange, AuditContext, Changer, Closure, Invalid, Job, JobWork, Role, TypedPassword, UserId, Workspace,
+    WorkspaceId, WorkspaceJob,
 };
 use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
@@ -27,8 +27,8 @@ impl Leave {
         }
         let account = self.account_of(&caller.user).await?;
         self.require_password(request, &account, &password).await?;
-        let job = self.job(request, &workspace.id, &caller.user, WorkspaceJob::CloseWorkspace);
         let (acting, origin) = (caller.acting()?, self.limits.guesses.origin(request, caller.actor()));
+        let job = workspace_job(&origin, &workspace.id, &caller.user, WorkspaceJob::CloseWorkspace);
         match self.users.close_workspace(&job, &workspace.slug, acting, &origin).await? {
             CloseOutcome::Closed(closure) => {
                 if closure.job == job.id {
@@ -49,10 +49,10 @@ impl Leave {
     pub(crate) async fn restore_workspace(&self, request: &Request, id: &str) -> Result<Response> {
         let person = self.tokens.person_now(request).await?;
         let id = WorkspaceId::parse(id).map_err(|_| UNKNOWN)?;
-        let job = self.job(request, &id, &person.user, WorkspaceJob::ReopenWorkspace);
         let session = person.session().id;
         let acting = ActiveSession { user: &person.user, session: &session };
         let origin = self.limits.guesses.origin(request, person.actor());
+        let job = workspace_job(&origin, &id, &person.user, WorkspaceJob::ReopenWorkspace);
         match self.users.restore_workspace(&job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {
                 self.tell_of_return(request, &person, &workspace).await;
@@ -75,11 +75,11 @@ impl Leave {
         let change = AccountChange::WorkspaceRestored { workspace_name: workspace.name.clone() };
         self.mails.tell(request, &person.user, change).await;
     }
+}
 
-    pub(crate) fn job(&self, request: &Request, workspace: &WorkspaceId, user: &UserId, work: WorkspaceJob) -> Job {
-        let asked = (request.received_at, request.correlation_id.clone());
-        Job::new(*workspace, JobWork::Workspace(work), (Changer::in_person(user), Role::Admin), asked, None)
-    }
+pub(crate) fn workspace_job(origin: &AuditContext, workspace: &WorkspaceId, user: &UserId, work: WorkspaceJob) -> Job {
+    let asked = (origin.at, origin.correlation_id.clone());
+    Job::new(*workspace, JobWork::Workspace(work), (Changer::in_person(user), Role::Admin), asked, None)
 }
 
 fn other_slug() -> ApiError {

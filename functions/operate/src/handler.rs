@@ -11,7 +11,7 @@ use linklet_domain::{
     Blocked, EmailAddress, Invalid, ShortCode, SortOrder, SuspensionReason, Timestamp, WorkspaceSlug,
 };
 use linklet_dynamodb::{Cursor, LinkRange, LinksTable, RepositoryError};
-use linklet_lambda::telemetry::chain;
+use linklet_lambda::{order::Order, telemetry::chain};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing::Instrument as _;
@@ -30,15 +30,6 @@ pub struct Operate {
     pub reconciler: Reconciler,
     /// Where people reach the web application.
     pub base: String,
-}
-
-/// A command, and who gives it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Order {
-    /// The operator's identity according to AWS.
-    operator: String,
-    command: Command,
 }
 
 #[derive(Deserialize)]
@@ -149,7 +140,7 @@ impl Operate {
     /// # Errors
     /// When a table can't be used, or there is no randomness, which is logged.
     pub async fn answer(&self, event: Value) -> Result<Answer, OperateError> {
-        let order: Order = match serde_json::from_value(event) {
+        let order: Order<Command> = match serde_json::from_value(event) {
             Ok(order) => order,
             Err(error) => return Ok(refused(&error.into())),
         };

@@ -38,6 +38,7 @@ pub mod limiter;
 pub mod link_filter;
 pub mod link_view;
 pub mod metrics;
+pub mod order;
 pub mod passwords;
 pub mod proofs;
 pub mod publisher;

@@ -87,6 +87,8 @@ actions! {
     AccountPasswordReset = "account.password_reset",
     /// An operator has made a token with which the password can be set.
     AccountResetIssued = "account.reset_issued",
+    /// An operator was given what is stored about the person.
+    AccountExported = "account.exported",
     /// The person wants other mail.
     AccountMailChanged = "account.mail_changed",
     /// Mail to the address came back.

@@ -5,8 +5,8 @@
 //!   ──→ each workspace is left, one after another; one of their own alone is closed for good
 //!   ──→ the account goes, in one transaction with the job that deletes what else is stored about them
 //! ```
-//! Each step can be repeated. What the operator's [`close_account`](UsersTable::close_account) does is another thing: it bars an account
-//! and keeps its address taken.
+//! Each step can be repeated. An operator's command does the same for whoever can't. [`close_account`](UsersTable::close_account) is another
+//! thing: it bars an account and keeps its address taken.
 
 use std::time::Duration;
 
@@ -68,12 +68,20 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn begin_leaving(&self, user: &UserId, at: Timestamp) -> Result<bool> {
-        self.0
-            .update(LEAVE, address_key(user), "SET closing_at = :at")
-            .only_if("attribute_exists(pk) AND attribute_not_exists(closed_at)")
-            .value(":at", text(&at))
-            .unless_refused()
-            .await
+        self.begin(user, at, "attribute_exists(pk) AND attribute_not_exists(closed_at)").await
+    }
+
+    /// The same for whom an operator forgets, also if the account is barred.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn begin_forgetting(&self, user: &UserId, at: Timestamp) -> Result<bool> {
+        self.begin(user, at, "attribute_exists(pk)").await
+    }
+
+    async fn begin(&self, user: &UserId, at: Timestamp, condition: &str) -> Result<bool> {
+        let update = self.0.update(LEAVE, address_key(user), "SET closing_at = :at").only_if(condition);
+        update.value(":at", text(&at)).unless_refused().await
     }
 
     /// Lets a person join and create workspaces again, since they stay.

@@ -7,6 +7,7 @@ mod csv;
 mod edge;
 mod error;
 mod gateway;
+mod invocation;
 mod json;
 mod negotiation;
 mod pages;
@@ -30,6 +31,8 @@ pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
 use linklet_domain::{IpHash, ShortCode};
 use parking_lot::Mutex;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
 use tracing::{Instrument as _, Span};
 
 pub use self::csv::{Format, TableRows};
@@ -37,6 +40,7 @@ pub use self::edge::Edge;
 pub use self::error::{ApiError, Result};
 use self::gateway::GatewayAnswer;
 pub use self::gateway::{GatewayEvent, HttpContext, RequestContext};
+pub use self::invocation::Invocation;
 pub use self::json::{Immutable, InvalidBody, JsonObject};
 pub use self::negotiation::{accepts_gzip, matches, prefers_brotli};
 pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style};
@@ -52,7 +56,7 @@ pub use self::unread::{MOST_IGNORED, naming};
 pub use self::weights::weighted;
 use crate::StartError;
 use crate::actor::Actor;
-use crate::metrics::{self, Metric};
+use crate::metrics::{self, Measured, Metric};
 use crate::telemetry::{milliseconds, span_of};
 
 /// A function behind the API whose work is done with its response.
@@ -107,22 +111,69 @@ impl<H: Handler> DeferringHandler for H {
 /// # Errors
 /// When the Runtime API can't be reached.
 pub async fn serve(handler: impl DeferringHandler) -> Result<(), StartError> {
-    let (handler, unfinished) = (&handler, &Mutex::new(None));
-    let answers = service_fn(async |event: LambdaEvent<GatewayEvent>| {
-        let work = answer(handler, event.payload.into());
-        let ((response, exchange), measured) = metrics::observe(work).await;
-        *unfinished.lock() = Some((exchange, measured));
-        Ok::<_, StartError>(GatewayAnswer::from(response))
-    });
-    // The runtime's service completes when Lambda has taken the response, so this layer runs after that.
-    let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
-        let answered = unfinished.lock().take();
-        if let Some((exchange, measured)) = answered {
-            metrics::resume(measured, exchange.finish(handler)).await;
-        }
-        sent
-    });
-    Runtime::new(answers).layer(finishing).run().await
+    let exchanges = &Exchanges::of(&handler);
+    exchanges.run(async |event: GatewayEvent| Ok(exchanges.answer(event).await)).await
+}
+
+/// The same for a function that also carries out operators' commands, which come by direct invocation.
+///
+/// # Errors
+/// When the Runtime API can't be reached.
+pub async fn serve_with_commands<A: Serialize>(
+    handler: &impl DeferringHandler,
+    carry_out: impl AsyncFn(Value) -> Result<A, StartError>,
+) -> Result<(), StartError> {
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Either<A> {
+        Response(GatewayAnswer),
+        Answer(A),
+    }
+    let exchanges = &Exchanges::of(handler);
+    // Of an event of another type, the runtime would log what is in it.
+    let invoked = async |event: Box<RawValue>| {
+        Ok(match Invocation::of(&event)? {
+            Invocation::Request(event) => Either::Response(exchanges.answer(*event).await),
+            Invocation::Command(command) => Either::Answer(carry_out(command).await?),
+        })
+    };
+    exchanges.run(invoked).await
+}
+
+/// The requests of an execution environment, one after another.
+struct Exchanges<'a, H: DeferringHandler> {
+    handler: &'a H,
+    /// The request that is answered, until its response is sent.
+    unfinished: Mutex<Option<(Exchange<H::Deferred>, Measured)>>,
+}
+
+impl<'a, H: DeferringHandler> Exchanges<'a, H> {
+    fn of(handler: &'a H) -> Self {
+        Self { handler, unfinished: Mutex::new(None) }
+    }
+
+    async fn answer(&self, event: GatewayEvent) -> GatewayAnswer {
+        let ((response, exchange), measured) = metrics::observe(answer(self.handler, event.into())).await;
+        *self.unfinished.lock() = Some((exchange, measured));
+        GatewayAnswer::from(response)
+    }
+
+    async fn run<E, A>(&self, invoked: impl AsyncFn(E) -> Result<A, StartError>) -> Result<(), StartError>
+    where
+        E: DeserializeOwned,
+        A: Serialize,
+    {
+        let answers = service_fn(async |event: LambdaEvent<E>| invoked(event.payload).await);
+        // The runtime's service completes when Lambda has taken the response, so this layer runs after that.
+        let finishing = ThenLayer::new(|sent: Result<(), StartError>| async {
+            let answered = self.unfinished.lock().take();
+            if let Some((exchange, measured)) = answered {
+                metrics::resume(measured, exchange.finish(self.handler)).await;
+            }
+            sent
+        });
+        Runtime::new(answers).layer(finishing).run().await
+    }
 }
 
 /// Handles one request. [`serve`] sends the response, and then [finishes](Exchange::finish) the exchange.

@@ -96,7 +96,7 @@ const RIGHTS: &str = "
     UsersTable                        ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem: auth
     UsersTable                        ACCESS#        BatchGetItem UpdateItem: notify
     UsersTable                        ACCESS#        DeleteItem GetItem PutItem Query UpdateItem: operate
-    UsersTable                        EMAIL#         DeleteItem: leave
+    UsersTable                        EMAIL#         DeleteItem GetItem: leave
     UsersTable                        EMAIL#         DeleteItem GetItem PutItem: auth
     UsersTable                        EMAIL#         GetItem: notify
     UsersTable                        EMAIL#         GetItem UpdateItem: operate

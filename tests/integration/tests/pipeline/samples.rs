@@ -13,7 +13,7 @@ use linklet_operate::Answer;
 use linklet_test_support::{FakeNotifiers, FakeQueues, LinkBuilder, TestDynamoDb, link_id};
 use serde::de::DeserializeOwned;
 
-use crate::fixture::{analytics, checker, clock, jobs, notify, operate, relay, watch_links};
+use crate::fixture::{analytics, checker, clock, jobs, leave, notify, operate, relay, watch_links};
 use crate::streams::{is_let_through, retry_from};
 
 fn sample<T: DeserializeOwned>(function: &str, name: &str) -> T {
@@ -54,6 +54,10 @@ async fn the_commands_are_carried_out() {
     for name in ["who", "suspend", "invite", "reset", "close-account", "reconcile", "links"] {
         let answer = operate(&db, &queues).answer(sample("operate", name)).await.unwrap();
         assert!(!matches!(answer, Answer::Refused { .. }), "{name}: {answer:?}");
+    }
+    for name in ["operator-export", "operator-forget"] {
+        let answer = leave(&db).carry_out(sample("leave", name)).await.unwrap();
+        assert!(!matches!(answer, linklet_leave::Answer::Refused { .. }), "{name}: {answer:?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Closing a workspace or one's own account, and bringing a workspace back.
 
+mod operators;
+
 use std::cell::Cell;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};

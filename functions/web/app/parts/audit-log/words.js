@@ -59,6 +59,7 @@ export const ACTIONS = {
   'account.password_changed': 'Changed the password',
   'account.password_reset': 'Set a new password without the old one',
   'account.reset_issued': 'Made a link with which a new password can be set',
+  'account.exported': 'Exported what is stored about the account',
   'account.mail_changed': 'Changed the choice of mail',
   'account.undeliverable': 'Mail to the address came back',
   'account.closed': 'Closed the account',
