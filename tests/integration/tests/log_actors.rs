@@ -7,7 +7,7 @@ use linklet_test_support::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{limits, operate, salt, send, with_person};
+use crate::fixture::{leave, limits, operate, salt, send, with_person};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -111,9 +111,10 @@ async fn a_refused_one_time_token_logs_the_hashed_address_but_not_itself() {
     assert!(!format!("{:?}", logs.lines()).contains(&token));
 }
 
+const OPERATOR: &str = "arn:aws:sts::123456789012:assumed-role/operator/grace";
+
 #[tokio::test]
 async fn what_an_operator_does_for_people_names_the_operator_and_neither_address_nor_token() {
-    const OPERATOR: &str = "arn:aws:sts::123456789012:assumed-role/operator/grace";
     let (db, ada) = with_person("ada").await;
     let operate = operate(&db, &FakeQueues::start());
 
@@ -133,5 +134,28 @@ async fn what_an_operator_does_for_people_names_the_operator_and_neither_address
         assert_eq!((&line["operator"], &line["user_id"]), (&json!(OPERATOR), &user), "{line}");
         let all = format!("{:?}", logs.lines());
         assert!(!["@example.com", "inv_", "rst_"].into_iter().any(|secret| all.contains(secret)), "{all}");
+    }
+}
+
+#[tokio::test]
+async fn an_export_and_an_end_by_an_operator_are_logged_without_the_address() {
+    let (db, ada) = with_person("ada").await;
+    let leave = leave(&db);
+
+    for (command, message) in [
+        (json!({"export": {"email": ada.email, "after": null}}), Some("what is stored about a person was exported")),
+        (json!({"forget": {"email": ada.email}}), Some("an account was ended")),
+        (json!({"forget": {"email": ada.email}}), None),
+        (json!({"forget": {"email": "hunter2"}}), None),
+    ] {
+        let logs = CapturedLogs::start();
+        leave.carry_out(json!({"operator": OPERATOR, "command": command})).await.unwrap();
+
+        if let Some(message) = message {
+            let line = logs.only(message);
+            assert_eq!((&line["operator"], &line["user_id"]), (&json!(OPERATOR), &json!(ada.id)), "{line}");
+        }
+        let all = format!("{:?}", logs.lines());
+        assert!(!["@example.com", "hunter2"].into_iter().any(|secret| all.contains(secret)), "{all}");
     }
 }
