@@ -46,10 +46,12 @@ impl Leave {
             Ok(order) => order,
             Err(error) => return Ok(Answer::Refused { refusal: error.to_string() }),
         };
-        let span = tracing::info_span!("command", operator);
+        // Entries of the audit log have the correlation id, too, and don't name the operator.
+        let origin = AuditContext::command(Timestamp::now());
+        let span = tracing::info_span!("command", operator, correlation_id = origin.correlation_id.as_str());
         let carried_out = match command {
-            Command::Export { email, after } => self.export_for(&email, after).instrument(span.clone()).await,
-            Command::Forget { email } => self.forget(&email).instrument(span.clone()).await,
+            Command::Export { email, after } => self.export_for(&email, after, &origin).instrument(span.clone()).await,
+            Command::Forget { email } => self.forget(&email, &origin).instrument(span.clone()).await,
         };
         carried_out.or_else(|error| match refusal_of(&error) {
             Some(refusal) => Ok(Answer::Refused { refusal }),
@@ -61,24 +63,23 @@ impl Leave {
     }
 
     /// The next page of what is stored about a person, of which their audit log says with the first one that an operator has it.
-    async fn export_for(&self, email: &EmailAddress, after: Option<String>) -> Result<Answer> {
+    async fn export_for(&self, email: &EmailAddress, after: Option<String>, origin: &AuditContext) -> Result<Answer> {
         let (account, _) = self.users.find_by_email(email).await?.ok_or(Problem::Unauthorized)?;
-        let (user, now) = (&account.id, Timestamp::now());
+        let user = &account.id;
         let after = after.map(|after| Checkpoint::decode(&after)).transpose()?;
         if after.is_none() {
-            let exported = AuditContext::command(now).of_person(user, AuditAction::AccountExported);
+            let exported = origin.of_person(user, AuditAction::AccountExported);
             self.users.audit_log().put(&exported).await?;
         }
-        let page = self.page_of(user, after, now).await?;
+        let page = self.page_of(user, after, origin.at).await?;
         tracing::info!(user_id = %user, "what is stored about a person was exported");
         Ok(Answer::Page(page))
     }
 
     /// Ends the account of an address as its person could, and also one that is barred.
-    async fn forget(&self, email: &EmailAddress) -> Result<Answer> {
+    async fn forget(&self, email: &EmailAddress, origin: &AuditContext) -> Result<Answer> {
         let (account, _) = self.users.find_by_email(email).await?.ok_or(Problem::Unauthorized)?;
-        let origin = AuditContext::command(Timestamp::now());
-        let ended = Box::pin(self.end(&account, &origin)).await?;
+        let ended = Box::pin(self.end(&account, origin)).await?;
         tracing::info!(user_id = %account.id, "an account was ended");
         Ok(Answer::Done { text: help(email, &ended, origin.at) })
     }

@@ -154,6 +154,8 @@ async fn an_export_and_an_end_by_an_operator_are_logged_without_the_address() {
         if let Some(message) = message {
             let line = logs.only(message);
             assert_eq!((&line["operator"], &line["user_id"]), (&json!(OPERATOR), &json!(ada.id)), "{line}");
+            let entries = db.scan("AuditTable");
+            assert!(entries.iter().any(|entry| entry["correlation_id"]["S"] == line["correlation_id"]), "{line}");
         }
         let all = format!("{:?}", logs.lines());
         assert!(!["@example.com", "hunter2"].into_iter().any(|secret| all.contains(secret)), "{all}");
