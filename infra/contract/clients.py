@@ -1,8 +1,9 @@
 """Makes clients of the document that a system serves, with the generators that are in use, and tries them. `make clients` runs it.
 
-Each client is compiled with its language's compiler, together with a tour of what a user does first (tours/). The tour has to
-compile; with a misspelled member of a request it must not. Then it is taken on the system in API_URL, where it also follows links to
-odd addresses: each `Location` must be one that the language's URL parser takes, and that leads to the host that was shortened.
+Each client is compiled with its language's compiler, together with a tour of what a user does first: tours/, and for Python the program
+with which docs/api.md begins. The tour has to compile; with a misspelled member of a request it must not. Then it is taken on the system
+in API_URL, where links to odd addresses are followed, too: each `Location` must be one that the language's URL parser takes, and that
+leads to the host that was shortened.
 
 A language without a compiler on this machine is no failure: a line says that it was left out. With `CLIENTS=required` it is one.
 Generators and what their clients need are installed once, as infra/requirements pins them.
@@ -17,15 +18,18 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
+
 from ..local.installer import REQUIREMENTS, ROOT, TOOLS, Failure, end_with
 from ..local.installer import install_jars, install_modules, java, locked, missing_java, missing_node, say
-from ..local.client import call
+from ..local.client import call, send
 from ..local.seed import sign_up
 
 HERE = Path(__file__).resolve().parent
 # In the folder of each client. Generators don't read docs/openapi.yaml: one of them takes 50 aliases of YAML for an attack.
 DOCUMENT = "openapi.json"
 TOURS = HERE / "tours"
+PAGE = ROOT / "docs" / "api.md"
 HOME = ROOT / ".linklet" / "clients"
 PROGRAMS = Path(sys.executable).parent
 # From this version on, Go fetches the one that go.mod names.
@@ -77,10 +81,20 @@ class Client:
     def lacks(self) -> str | None:
         """What this machine lacks, if anything."""
 
+    def text(self) -> str:
+        """The tour as people read it."""
+        return (TOURS / self.tour).read_text()
+
 
 class Python(Client):
     tour = "openapi-python-client.py"
     is_compiled = False
+
+    def text(self) -> str:
+        found = re.search(r"^```python\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
+        if not found:
+            raise Failure("docs/api.md has no tour: a block of Python.")
+        return found[1]
 
     def generate(self) -> None:
         # A warning means that a part of the document is not in the client.
@@ -93,8 +107,14 @@ class Python(Client):
         (self.home / "tour.py").write_text(tour)
         run([sys.executable, "-m", "compileall", "-q", "."], self.home)
 
-    def start(self, *arguments: str) -> None:
-        run([sys.executable, "tour.py", *arguments], self.home)
+    def start(self, url: str, *odd_links: str) -> None:
+        wanted = {"name": "tour", "scopes": ["links:read", "links:write", "analytics:read"]}
+        key = call("POST", f"{url}/api/keys", wanted, sign_up(url, "tour")["token"])["key"]
+        run([sys.executable, "tour.py"], self.home, LINKLET_URL=url, LINKLET_KEY=key)
+        for odd in odd_links:
+            location = send("GET", odd).headers["Location"]
+            if httpx.URL(location).host != "example.com":
+                raise Refused(f"{odd} leads to {location}")
 
 
 class TypeScript(Client):
@@ -201,7 +221,7 @@ def attempt(client: Client, url: str) -> None:
     shutil.rmtree(client.home, ignore_errors=True)
     client.home.mkdir(parents=True)
     (client.home / DOCUMENT).write_text(json.dumps(call("GET", f"{url}/api/{DOCUMENT}")))
-    tour = (TOURS / client.tour).read_text()
+    tour = client.text()
     client.generate()
     if client.is_compiled:
         refuse_misspelled(client, tour)

@@ -2,7 +2,7 @@
 
 Programs that know nothing but the document are its judges. Schemathesis calls each operation with inputs that it makes up,
 allowed and forbidden ones, and no answer may be one that the document lacks. And clients that generators make of the document
-sign up, shorten a URL, list it and read its statistics (clients.py): the one in Python, or with `CLIENTS=required` all.
+take a tour (clients.py): the one in Python, or with `CLIENTS=required` all.
 """
 
 import json
