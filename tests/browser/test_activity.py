@@ -67,7 +67,7 @@ def test_an_entry_links_to_its_subject_while_that_exists(tabs: Tabs, account: Ac
         entry(1, "link.changed", mine, LINK),
         entry(2, "link.purged", mine, LINK | {"id": "gone"}),
         entry(3, "key.paused", mine, {"kind": "key", "id": key["prefix"], "name": "Nightly export"}),
-        entry(4, "key.created", mine, {"kind": "key", "id": "sk_live_gone", "name": "Gone"}),
+        entry(4, "key.created", mine, {"kind": "key", "id": "lk_live_gone", "name": "Gone"}),
         entry(5, "member.role_changed", mine, {"kind": "member", "id": me["user_id"], "name": "Ada"}, **{"from": "member", "to": "admin"}),
         entry(6, "member.removed", mine, {"kind": "member", "id": GONE}),
         entry(7, "job.finished", None, {"kind": "job", "id": "j1"}, to="done"),

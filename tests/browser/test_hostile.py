@@ -110,7 +110,7 @@ SESSIONS = [own_session(number, device=device, country=device or "ZZ") for numbe
 OWN_LOG = [entry(number, device or "session.began", device=device, country=device, **{"from": device, "to": IMAGE}) for number, device in enumerate(DEVICES)]
 EVE = person("019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22", IMAGE * 4)
 LOG = [
-    entry(1, "key.created", EVE, {"kind": "key", "id": "sk_live_x", "name": SCRIPT * 3}),
+    entry(1, "key.created", EVE, {"kind": "key", "id": "lk_live_x", "name": SCRIPT * 3}),
     entry(2, "workspace.changed", EVE, None, **{"from": f"name: {IMAGE}", "to": f"name: {'x' * 200}"}),
     entry(3, "member.removed", EVE, {"kind": "member", "id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99", "name": "\u202egnp.exe"}),
     entry(4, f"link.{SCRIPT}", EVE, {"kind": "link", "id": "launch"}),

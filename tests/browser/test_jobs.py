@@ -130,8 +130,8 @@ def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, min
     tab = tabs.open(account, "tags", answers=Jobs([mine, theirs(2, state="running")]).answers | {"**/api/me": me})
     progress(tab, "0 of 8 changed", "Archive links")
     expect(tab.button("Stop Archive links")).to_have_count(0)
-    tab.fails("**/api/jobs/*", 403, "forbidden", method="DELETE")
-    tab.press(tab.button(f"Stop {TITLE}"), says="It wasn’t stopped. This is another person’s or another workspace’s.")
+    tab.fails("**/api/jobs/*", 403, "forbidden", "this is somebody else's", method="DELETE")
+    tab.press(tab.button(f"Stop {TITLE}"), says="It wasn’t stopped. This is somebody else's.")
     expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
 
 

@@ -74,14 +74,14 @@ def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, sh
     tab.press(bar(tab, "Referrer: Direct"))
     expect(chips(tab)).to_have_text(["Referrer: Direct"])
     tab.clicks_are(2)
-    assert "referrer=%28none%29" in tab.view()
+    assert "referer=%28none%29" in tab.view()
 
 
 def test_people_bots_and_all_are_told_apart(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, f"links/{sale_of(filled)}")
     whose = tab.page.get_by_role("group", name="Whose clicks")
     tab.clicks_are(6)
-    expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
+    expect(tab.button("Humans", whose)).to_have_attribute("aria-pressed", "true")
     tab.press(tab.button("Bots", whose), clicks=2)
     expect(tab.figures()).to_contain_text("by bots and link previews only")
     expect(tab.figures()).not_to_contain_text("Unique visitors")
@@ -239,19 +239,19 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, f"links/{sale}", answers=aged(filled, sale))
     expect(tab.page.get_by_role("link", name="shop.example.com/sale")).to_be_visible()
     numbers = tab.figures()
-    expect(numbers).to_contain_text(re.compile(r"Clicks\s*6.*by people only"))
+    expect(numbers).to_contain_text(re.compile(r"Clicks\s*6.*by humans only"))
     for word in ["news.example", "Firefox", "Safari", "iOS", "Desktop", "Mobile"]:
         expect(tab.page.get_by_role("main").get_by_text(word, exact=False).first).to_be_visible()
     # Eight visits, of which two are a crawler's.
     tab.press(tab.button("All", tab.page.get_by_role("group", name="Whose clicks")))
     expect(numbers).to_contain_text(re.compile(r"Clicks\s*8"))
-    expect(numbers).to_contain_text(re.compile(r"People\s*6"))
+    expect(numbers).to_contain_text(re.compile(r"Human clicks\s*6"))
 
     tab.press(tab.button("Table"))
     table = tab.page.get_by_role("table", name="Clicks by day, 30 days")
     expect(table.get_by_role("row")).to_have_count(31)
     expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"6\s*8"))
-    tab.press(tab.button("People", tab.page.get_by_role("group", name="Whose clicks")))
+    tab.press(tab.button("Humans", tab.page.get_by_role("group", name="Whose clicks")))
     tab.press(tab.button("24 h"))
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours").get_by_role("row")).to_have_count(25)
     assert tab.view() == f"links/{sale}?table=1&range=24h"

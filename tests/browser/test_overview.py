@@ -15,7 +15,7 @@ from test_every_page import judge
 from test_link import PNG, saved
 
 # Of the visits, one in four is a bot's.
-CLICKS, PEOPLE = 2 * len(VISITS), 2 * (len(VISITS) - 1)
+CLICKS, HUMAN_CLICKS = 2 * len(VISITS), 2 * (len(VISITS) - 1)
 ODD = ["a/b c", "100% wool"]
 OVERVIEW = re.compile(r"/api/overview(\?.*)?$")
 BREAKDOWNS = re.compile(r"/api/overview/breakdowns\?")
@@ -33,7 +33,7 @@ def shop(api: Api) -> Account:
         for agent, referer, country, path in VISITS:
             api.click(code, agent=agent, referer=referer, country=country, path=path)
         ada.wait_for_clicks(code, len(VISITS))
-    ada.wait_for("/api/overview", lambda answer: answer["clicks"]["today"]["clicks"] == CLICKS)
+    ada.wait_for("/api/overview", lambda answer: answer["clicks"]["today"]["total_clicks"] == CLICKS)
     return ada
 
 
@@ -95,8 +95,8 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
 
 def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
-    before = {"clicks_before": 2 * CLICKS, "people_before": 1}
-    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | before | {"people_before": None}} if "period" in answer else {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}))
+    before = {"total_clicks_before": 2 * CLICKS, "human_clicks_before": 1}
+    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | before | {"human_clicks_before": None}} if answer["period"] else {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}))
     tab.go("overview")
     expect(tab.figures()).to_contain_text(f"less than {2 * CLICKS} in the 30 days before")
     expect(tab.figures()).to_contain_text("more than 1 in the 30 days before")
@@ -123,13 +123,13 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
 def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview", clicks=CLICKS)
     whose = visitors(tab).get_by_role("group", name="Whose clicks")
-    expect(tab.button("People", whose)).to_have_attribute("aria-pressed", "true")
+    expect(tab.button("Humans", whose)).to_have_attribute("aria-pressed", "true")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
     tab.press(tab.button("Bots", whose), counts=(bars(tab, "Devices"), 1))
     expect(bars(tab, "Devices")).to_contain_text("Bot")
     assert tab.view().endswith("?audience=bot&audience=prefetch")
     tab.press(tab.button("All", whose), shows=bars(tab, "Devices").filter(has_text="Desktop"))
-    # Figures and chart have people and all clicks beside each other.
+    # Figures and chart have human clicks and all clicks beside each other.
     tab.clicks_are(CLICKS)
     # Nothing can be filtered by, so nothing is a button.
     expect(bars(tab, "Devices").get_by_role("button")).to_have_count(0)
@@ -151,7 +151,7 @@ def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
     tab = listen(tabs.open(shop, "account"))
     covers = {"covers": {"clicks": 970, "of": 1000}}
     tab.changes(BREAKDOWNS, lambda answer: answer | covers)
-    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | covers} if "period" in answer else {}))
+    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | covers} if answer["period"] else {}))
     tab.go("overview?range=12m")
     sentence = "Of the links with most clicks, which have 97% of them."
     expect(tab.page.get_by_text(sentence).first).to_be_visible()
@@ -207,11 +207,11 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d", clicks=CLICKS)
     name, series = saved(tab, "Clicks over time")
     head, *rows = series.decode().splitlines()
-    assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,people", 7)
-    assert [sum(int(row.split(",")[column]) for row in rows) for column in (1, 2)] == [CLICKS, PEOPLE]
+    assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,human_clicks", 7)
+    assert [sum(int(row.split(",")[column]) for row in rows) for column in (1, 2)] == [CLICKS, HUMAN_CLICKS]
     name, countries = saved(tab, "Countries")
     assert name == "overview-countries.csv"
-    assert countries.decode().splitlines()[:2] == ["country,clicks", "NO,4"]
+    assert countries.decode().splitlines()[:2] == ["country,count", "NO,4"]
     name, picture = saved(tab, "Chart as a picture")
     assert name == "overview-clicks.png" and picture.startswith(PNG)
     tab.go(page_of("a/b c"), heading="Tag a/b c")

@@ -135,16 +135,16 @@ def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     # Its points are said one by one.
     tab.page.get_by_role("img", name=re.compile("^Clicks by day")).focus()
     tab.keys("ArrowLeft")
-    expect(tab.page.locator(".plot")).to_contain_text(re.compile("People *6.*All clicks *8"))
-    hears(tab, re.compile("People *6 *All clicks *8"))
+    expect(tab.page.locator(".plot")).to_contain_text(re.compile("Human clicks *6.*All clicks *8"))
+    hears(tab, re.compile("Human clicks *6 *All clicks *8"))
     tab.keys("ArrowLeft")
-    hears(tab, re.compile("People *0 *All clicks *0"))
+    hears(tab, re.compile("Human clicks *0 *All clicks *0"))
 
     tab.press(tab.button("Table"))
     figure = next(node for node in tree_of(tab).find("figure") if node.name == "Clicks by day, 30 days")
     (table,) = figure.find("table")
     assert table.name == "Clicks by day, 30 days" and not figure.find("image")
-    assert [node.name for node in table.find("columnheader")] == ["Day", "People", "All clicks", "The 30 days before"]
+    assert [node.name for node in table.find("columnheader")] == ["Day", "Human clicks", "All clicks", "The 30 days before"]
     newest = table.find("row")[1]
     assert [node.name for node in newest.find("rowheader")] and [node.name for node in newest.find("cell")] == ["6", "8", "0"]
     assert pressed(figure, "Shown as") == ["Table"]

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 from support.api import Account
 from support.tab import Tab, Tabs
 
-SEVERAL = [{"tag": f"tag {number}", "links": 40 - number, "clicks": 7 * number} for number in range(1, 15)]
+SEVERAL = [{"tag": f"tag {number}", "links": 40 - number, "total_clicks": 7 * number} for number in range(1, 15)]
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def tags_of(shop: Account) -> list[list[str]]:
 
 
 def counted(tags: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-    return {"as_of": "2126-11-12T14:25:00.000Z", "tags": tags, "total": len(tags)} | more
+    return {"as_of": "2126-11-12T14:25:00.000Z", "tags": tags, "total": len(tags), "incomplete": []} | more
 
 
 def test_a_tag_leads_to_its_links_and_to_its_numbers(tabs: Tabs, shop: Account) -> None:
@@ -75,7 +75,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
 
 def test_tags_that_are_no_part_of_a_path_are_changed_as_well(tabs: Tabs, account: Account) -> None:
     dots = account.shorten("https://shop.example.com/", tags=[".", ".."])
-    tab = tabs.open(account, "tags", answers={"**/api/tags": counted([{"tag": ".", "links": 1, "clicks": 0}, {"tag": "..", "links": 1, "clicks": 0}])})
+    tab = tabs.open(account, "tags", answers={"**/api/tags": counted([{"tag": ".", "links": 1, "total_clicks": 0}, {"tag": "..", "links": 1, "total_clicks": 0}])})
     tab.button("Rename .", tab.page.get_by_role("table")).click()
     tab.dialog("Rename the tag .").get_by_label("Name").fill("dot")
     tab.press(tab.button("Rename", tab.page.get_by_role("dialog")), says="1 link got the new tag.")
@@ -109,7 +109,7 @@ def test_a_member_changes_their_own_links_only(tabs: Tabs, shop: Account) -> Non
 
 
 def test_many_tags_are_searched_and_sorted(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "tags", answers={"**/api/tags": counted([*SEVERAL, {"tag": "Café", "links": 1, "clicks": 12_403}], total=900)})
+    tab = tabs.open(account, "tags", answers={"**/api/tags": counted([*SEVERAL, {"tag": "Café", "links": 1, "total_clicks": 12_403}], total=900)})
     expect(names(tab).first).to_have_text("tag 1")
     expect(tab.page.get_by_text("The 15 tags that most links have, of 900")).to_be_visible()
     tab.pick(tab.button(re.compile("^Order")), "Most clicks")
@@ -124,6 +124,23 @@ def test_many_tags_are_searched_and_sorted(tabs: Tabs, account: Account) -> None
     tab.reload(counts=(names(tab), 6))
     tab.write(tab.page.get_by_label("Search tags"), "nothing has this name")
     tab.press(tab.button("Show all tags"), counts=(names(tab), 15))
+
+
+def test_all_tags_are_listed_however_many_pages_they_take(tabs: Tabs, account: Account) -> None:
+    links = [{"url": f"https://example.com/{link}", "tags": [f"tag {link} {tag}" for tag in range(20)]} for link in range(6)]
+    account.call("POST", "/api/links/bulk", {"links": links})
+    account.wait_for("/api/tags", lambda answer: answer["total"] == 120)
+    tab = tabs.open(account, "tags", shows="120 tags")
+    expect(names(tab)).to_have_count(120)
+
+
+def test_a_tag_that_no_link_has_any_more_is_said_to_be_gone(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "tags", answers={"**/api/tags": counted(SEVERAL)}, refused=[404])
+    form = tab.open_dialog("Rename tag 1", "Rename the tag tag 1")
+    tab.submit("Rename", {"Name": "another"}, form)
+    expect(form.get_by_role("alert")).to_contain_text("No link of the workspace has this tag.")
+    tab.press(tab.button("Cancel", form))
+    tab.press(tab.button("Delete tag", tab.open_dialog("Delete tag 1", "Delete the tag “tag 1”?")), says="Nothing was begun. No link of the workspace has this tag.")
 
 
 def test_a_workspace_without_tags_says_how_links_get_some(tabs: Tabs, account: Account) -> None:

@@ -54,7 +54,7 @@ def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> N
     assert [member["email"] for member in account.call("GET", "/api/workspace/members")["members"]] == [account.email]
 
 
-def test_an_api_key_is_made_renamed_paused_and_revoked(tabs: Tabs, api: Api, account: Account) -> None:
+def test_an_api_key_is_made_renamed_paused_rotated_and_revoked(tabs: Tabs, api: Api, account: Account) -> None:
     tab = tabs.open(account, "keys")
     tab.press(tab.button("New key"))
     tab.write(tab.dialog("New API key").get_by_label("Name"), "Build server")
@@ -77,7 +77,18 @@ def test_an_api_key_is_made_renamed_paused_and_revoked(tabs: Tabs, api: Api, acc
     tab.press(tab.button("Keep Nightly export"), says="“Nightly export” works again within a minute.")
     assert account.call("GET", "/api/keys")["keys"][0]["is_active"]
 
-    tab.press(tab.button("Revoke", tab.open_dialog("Revoke Nightly export", "Revoke “Nightly export”?")), says="“Nightly export” is revoked.")
+    rotation = tab.open_dialog("Rotate Nightly export", "Rotate “Nightly export”?")
+    tab.press(tab.button("Rotate", rotation))
+    rotated = tab.dialog("Nightly export is ready")
+    new_key = rotated.get_by_label("API key").input_value()
+    assert new_key != key
+    for works in (key, new_key):
+        assert api.call("GET", "/api/links", headers={"X-API-Key": works})["links"] == []
+    tab.press(tab.button("Done", rotated), lacks=tab.page.get_by_text(new_key))
+    expect(tab.page.get_by_role("table", name="API keys").get_by_text("Rotated", exact=True)).to_be_visible()
+
+    tab.press(tab.button("Revoke Nightly export").first)
+    tab.press(tab.button("Revoke", tab.dialog("Revoke “Nightly export”?")), says="“Nightly export” is revoked.")
     assert account.call("GET", "/api/keys")["keys"] == []
 
 
@@ -134,8 +145,8 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     tab = tabs.open(None, api.linked_view(ada.email, "reset"))
     tab.submit("Change password", {"New password": PASSWORD}, heading="Password changed")
     again = api.log_in(ada.email)
-    again.wait_for("/api/workspace/members", lambda answer: any("paused_at" in member for member in answer["members"]))
-    again.wait_for("/api/keys", lambda answer: all("paused_at" in key for key in answer["keys"]))
+    again.wait_for("/api/workspace/members", lambda answer: any(member["paused_at"] for member in answer["members"]))
+    again.wait_for("/api/keys", lambda answer: all(key["paused_at"] for key in answer["keys"]))
 
     tab.press(tab.page.get_by_role("link", name="Sign in"))
     tab.sign_in(ada.email)
@@ -144,7 +155,7 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     expect(bob).to_contain_text("Paused")
     tab.press(tab.button("Keep Bob"), says="Bob is in this workspace again.", focuses=tab.heading("Members"))
     expect(bob).not_to_contain_text("Paused")
-    assert all("paused_at" not in member for member in again.call("GET", "/api/workspace/members")["members"])
+    assert all(member["paused_at"] is None for member in again.call("GET", "/api/workspace/members")["members"])
 
     tab.press(tab.page.get_by_role("link", name="API keys"), shows="2 keys are paused.")
     tab.press(tab.button("Keep Nightly export"), says="“Nightly export” works again within a minute.")
@@ -152,7 +163,7 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     expect(tab.button("Keep Old script")).to_be_focused()
     tab.press(tab.button("Revoke", tab.open_dialog("Revoke Old script", "Revoke “Old script”?")), says="“Old script” is revoked.")
     expect(tab.page.get_by_text("paused", exact=False)).to_have_count(0)
-    assert [(key["name"], "paused_at" in key) for key in again.call("GET", "/api/keys")["keys"]] == [("Nightly export", False)]
+    assert [(key["name"], key["paused_at"]) for key in again.call("GET", "/api/keys")["keys"]] == [("Nightly export", None)]
 
 
 def test_what_cannot_be_kept_is_paused_again(tabs: Tabs, account: Account) -> None:
@@ -303,9 +314,12 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
     expect(tab.page.get_by_role("heading", name="Jobs")).to_be_visible()
     expect(tab.button("Close this workspace")).to_have_count(0)
     expect(tab.page.get_by_role("link", name="Members").first).to_be_visible()
+    account.call("POST", "/api/keys", {"name": "Of an admin"})
+    tab.open("keys")
+    expect(tab.page.get_by_role("main").get_by_text("No keys yet")).to_be_visible()
     expect(tab.page.get_by_role("link", name="Activity")).to_have_count(0)
     tab.open("activity")
-    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("Your role doesn’t allow this.")
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("This needs the role admin")
     expect(tab.page.get_by_role("main").get_by_role("row").filter(has_text=re.compile("."))).to_have_count(0)
 
     tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")

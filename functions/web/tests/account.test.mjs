@@ -8,12 +8,12 @@ const { closeAccount } = await import('../app/parts/ways/ways.js');
 const { readFate } = await import('../app/pages/account/fates.js');
 
 const me = { user_id: 'u', email: 'ada@example.com', workspace_id: 'fjord', role: 'admin' };
-const fjord = { workspace_id: 'fjord', name: 'Fjord', slug: 'fjord', role: 'admin' };
+const fjord = { workspace_id: 'fjord', name: 'Fjord', slug: 'fjord', role: 'admin', paused_at: null, closed_at: null, restorable_until: null };
 const harbour = { ...fjord, workspace_id: 'harbour', name: 'Harbour', slug: 'harbour' };
 const token = { body: { token: 'eyJ.one', expires_at: '2126-01-01T00:00:00.000Z' } };
 const refusal = (status, code) => ({ status, body: { code, detail: 'no' } });
 const kept = () => JSON.parse(sessionStorage.getItem('linklet:session:/_aws/execute-api/c0ffee00/'));
-const admin = { user_id: 'v', role: 'admin' };
+const admin = { user_id: 'v', role: 'admin', paused_at: null };
 
 async function enter() {
   answering(token, { body: me }, { body: { workspaces: [fjord, harbour] } });
@@ -57,7 +57,7 @@ test('closing an account whose answer was lost has worked if the session is refu
 
 test('a workspace without others ends, with all that is in it', async () => {
   await enter();
-  const requests = answering({ body: { members: [{ user_id: 'u', role: 'admin' }] } }, { body: { links: { total: 42, archived: 7 }, period: { clicks: 1_204, covers: { clicks: 1, of: 2 } } } });
+  const requests = answering({ body: { members: [{ user_id: 'u', role: 'admin' }] } }, { body: { links: { total: 42, archived: 7 }, period: { total_clicks: 1_204, covers: { clicks: 1, of: 2 } }, incomplete: [] } });
   assert.deepEqual(await readFate(session.get().workspaces[0]), { kind: 'ends', links: 49, clicks: 1_204, isPart: true });
   const { searchParams } = new URL(requests[1].url, 'http://127.0.0.1');
   assert.equal(Date.parse(searchParams.get('to')) - Date.parse(searchParams.get('from')), 364 * 86_400_000);

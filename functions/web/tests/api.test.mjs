@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { answering } from './browser.mjs';
 
-const { ApiError, call, identity } = await import('../app/core/api.js');
+const { ApiError, call, identity, readAll } = await import('../app/core/api.js');
 const { connection } = await import('../app/core/connection.js');
 
 const problem = (status, code, more = {}) => ({ status, body: { code, detail: 'not so', ...more }, headers: { 'x-correlation-id': 'walk-1' } });
@@ -29,6 +29,19 @@ test('the token, the body and the idempotency key are sent', async () => {
 
   assert.equal(made.short_code, 'abcd');
   assert.deepEqual(requests[0].headers, { Accept: 'application/json', Authorization: 'Bearer secret', 'Content-Type': 'application/json', 'Idempotency-Key': 'k1' });
+});
+
+test('a list is read to its last page, but not for ever', async () => {
+  const page = (keys, next_cursor) => ({ body: { keys, next_cursor, has_more: next_cursor !== null } });
+  const read = (query) => call('GET /api/keys', { query });
+
+  const requests = answering(page(['a', 'b'], 'x.y'), page([], 'z'), page(['c'], null));
+  assert.deepEqual(await readAll('keys', read), { keys: ['a', 'b', 'c'], next_cursor: null, has_more: false });
+  assert.deepEqual(requests.map(({ url }) => url.split('/api')[1]), ['/keys', '/keys?after=x.y', '/keys?after=z']);
+
+  answering(...Array.from({ length: 60 }, () => page(['a'], 'x')));
+  const { keys, has_more } = await readAll('keys', read);
+  assert.deepEqual([keys.length, has_more], [50, true]);
 });
 
 test('an answer without a body is nothing', async () => {

@@ -21,7 +21,7 @@ test('an activity names its action, its subject and what that was before', () =>
   assert.equal(words({ action: 'member.removed', subject: { ...bob, name: 'Bob' } }), 'Removed Bob');
   assert.equal(words({ action: 'invitation.created', subject: { kind: 'invitation', id: 'i' }, to: 'admin' }), 'Invited somebody as an admin');
   assert.equal(words({ action: 'workspace.changed', from: 'name: Fjord', to: 'name: Fjord Studio' }), 'Changed the workspace from “name: Fjord” to “name: Fjord Studio”');
-  assert.equal(words({ action: 'key.revoked', subject: { kind: 'key', id: 'sk_live_Tq8ZbR2m' } }), 'Revoked the API key sk_live_Tq8ZbR2m');
+  assert.equal(words({ action: 'key.revoked', subject: { kind: 'key', id: 'lk_live_Tq8ZbR2m' } }), 'Revoked the API key lk_live_Tq8ZbR2m');
   const [ada, grace] = ['019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21', '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22'];
   assert.equal(words({ action: 'key.kept', subject: { kind: 'key', id: 'k', name: 'Export' }, from: ada, to: grace }), `Kept the API key “Export” from person ${ada} to person ${grace}`);
   assert.equal(words({ action: 'job.finished', subject: { kind: 'job', id: 'j' }, to: 'done' }), 'Finished a job: done');

@@ -11,7 +11,7 @@ const { tagsBack, valueBack } = await import('../app/parts/selection/undo.js');
 
 const numbers = (count) => Array.from({ length: count }, (_, index) => `code${index}`);
 const done = (code) => ({ status: 200, link: { short_code: code } });
-const refused = (status, code) => ({ status, problem: { code, detail: `${code} it is` } });
+const refused = (status, code) => ({ status, link: null, problem: { code, detail: `${code} it is` } });
 const busy = new ApiError('problem', 'too much', { status: 429, code: 'rate_limited', retryAfter: 0.001 });
 const late = { ...refused(503, 'try_again') };
 

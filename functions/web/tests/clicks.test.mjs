@@ -45,11 +45,11 @@ test('a click fits as the API judges it', () => {
   assert(fit({}, { audience: 'prefetch' }, 'bots') && fit({}, { audience: 'bot' }, 'all') && !fit({}, {}, 'bots'));
   assert(fit({ country: ['SE', 'NO'] }, {}) && fit({ country: ['no'] }, {}) && !fit({ country: ['SE'] }, {}) && fit({ country: ['unknown'] }, { country: null }));
   assert(!fit({ country: ['NO'], browser: ['Chrome'] }, {}));
-  assert(fit({ referrer: ['(none)'] }, {}) && fit({ campaign: ['(none)'] }, {}));
+  assert(fit({ referer: ['(none)'] }, {}) && fit({ campaign: ['(none)'] }, {}));
   const referer = 'https://news.example/today?id=7#top';
-  assert(fit({ referrer: ['https://news.example/today'] }, { referer }) && fit({ referrer: ['news.example'] }, { referer }) && !fit({ referrer: ['https://news.example/'] }, { referer }));
+  assert(fit({ referer: ['https://news.example/today'] }, { referer }) && fit({ referer: ['news.example'] }, { referer }) && !fit({ referer: ['https://news.example/'] }, { referer }));
   const long = `https://news.example/${'é'.repeat(60)}`;
-  assert(fit({ referrer: [`https://news.example/${'é'.repeat(39)}`] }, { referer: long }));
+  assert(fit({ referer: [`https://news.example/${'é'.repeat(39)}`] }, { referer: long }));
   assert(!fits(click(1), view(), { start: NOW, end: NOW + 1 }));
   assert(isTold({ country: ['NO'] }) && !isTold({ destination: ['target'] }));
 });
@@ -64,7 +64,7 @@ test('the clicks of a link with few are filtered without a question', async () =
 
 test('apps are referrers by their whole name, pages also by their host', () => {
   const period = { start: 0, end: Date.parse('2100-01-01') };
-  const isFrom = (wanted, referer) => fits({ clicked_at: '2026-03-02T00:00:00Z', audience: 'human', referer }, { audience: 'people', filter: { referrer: [wanted] } }, period);
+  const isFrom = (wanted, referer) => fits({ clicked_at: '2026-03-02T00:00:00Z', audience: 'human', referer }, { audience: 'people', filter: { referer: [wanted] } }, period);
   assert.equal(isFrom('android-app://com.example', 'android-app://com.example'), true);
   assert.equal(isFrom('com.example', 'android-app://com.example'), false);
   assert.equal(isFrom('news.example', 'https://news.example/a'), true);

@@ -15,20 +15,25 @@ test('an address asks by the names that the API has', () => {
 });
 
 test('an address asks for values of kinds, of which several are alternatives', () => {
-  const query = new URLSearchParams('range=7d&country=NO&country=SE&country=NO&browser=&referrer=(none)');
+  const query = new URLSearchParams('range=7d&country=NO&country=SE&country=NO&browser=&referer=(none)');
   const filter = filterOf(query);
-  assert.deepEqual(filter, { referrer: ['(none)'], country: ['NO', 'SE'] });
-  assert.deepEqual(filterWithout(filter, 'country'), { referrer: ['(none)'] });
+  assert.deepEqual(filter, { referer: ['(none)'], country: ['NO', 'SE'] });
+  assert.deepEqual(filterWithout(filter, 'country'), { referer: ['(none)'] });
   assert.deepEqual([toggled(filter, 'country', 'NO'), toggled(filter, 'country', 'DE'), toggled(filter, 'os', 'iOS')], [['SE'], ['NO', 'SE', 'DE'], ['iOS']]);
 });
 
 test('direct visits are counted among the referrers, and all others come last', () => {
   const answer = { total_clicks: 100, referers: [{ referer: 'https://news.example/today?id=7', count: 20 }, { referer: '(other)', count: 50 }] };
-  const rows = rowsOf(kind('referrer'), answer, ['(none)']);
+  const rows = rowsOf(kind('referer'), answer, ['(none)']);
   assert.deepEqual(rows.map(({ name, count, isChosen }) => [name, count, isChosen]), [['Direct', 30, true], ['news.example/today', 20, false], ['All others', 50, false]]);
 });
 
-test('people are meant unless the address says otherwise', () => {
+test('a country that is not known can be asked for', () => {
+  const rows = rowsOf(kind('country'), { countries: [{ country: 'NO', count: 2 }, { country: null, count: 5 }] });
+  assert.deepEqual(rows.map(({ value, name, count }) => [value, name, count]), [['unknown', 'Unknown', 5], ['NO', 'Norway', 2]]);
+});
+
+test('humans are meant unless the address says otherwise', () => {
   const of = (text) => audienceOf(new URLSearchParams(text));
   assert.deepEqual(['', 'audience=human', 'audience=bot', 'audience=bot&audience=prefetch', 'audience=human&audience=bot&audience=prefetch', 'audience=x'].map(of), ['people', 'people', 'bots', 'bots', 'all', 'people']);
 });

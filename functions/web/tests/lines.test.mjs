@@ -5,14 +5,14 @@ import './browser.mjs';
 process.env.TZ = 'Europe/Zurich';
 const { linesOf, mergedLines } = await import('../app/parts/times/lines.js');
 
-const point = (period, clicks) => ({ period, clicks, people: clicks - 1 });
+const point = (period, clicks) => ({ period, clicks, human_clicks: clicks - 1 });
 const days = { interval: 'day', tz: 'Europe/Zurich', from: '2026-10-23T22:00:00.000Z', to: '2026-10-26T23:00:00.000Z', before: null };
 const LATER = Date.parse('2026-12-01T00:00:00Z');
 
 test('days without clicks have none', () => {
-  const { times, clicks, people } = linesOf({ ...days, points: [point('2026-10-24', 3), point('2026-10-26', 5)] }, LATER);
+  const { times, clicks, humans } = linesOf({ ...days, points: [point('2026-10-24', 3), point('2026-10-26', 5)] }, LATER);
   assert.deepEqual(times.map((time) => new Date(time * 1000).toISOString().slice(0, 10)), ['2026-10-24', '2026-10-25', '2026-10-26']);
-  assert.deepEqual([clicks, people], [[3, 0, 5], [2, 0, 4]]);
+  assert.deepEqual([clicks, humans], [[3, 0, 5], [2, 0, 4]]);
 });
 
 test('hours that are still to come have no number', () => {
@@ -39,6 +39,6 @@ test('where the API tells hours of UTC only, these are taken', () => {
 });
 
 test('lines of several answers have the times of all', () => {
-  const lines = (times, clicks) => ({ times, clicks, people: clicks, before: null });
+  const lines = (times, clicks) => ({ times, clicks, humans: clicks, before: null });
   assert.deepEqual(mergedLines([lines([1, 2], [5, 6]), lines([2, 3], [7, 8])]), { times: [1, 2, 3], clicks: [[5, 6, null], [null, 7, 8]] });
 });

@@ -10,7 +10,7 @@ const { closeWorkspace, createWorkspace, joinWorkspace } = await import('../app/
 
 const login = (token) => ({ body: { token, expires_at: '2126-01-01T00:00:00.000Z' } });
 const me = (workspace_id, role) => ({ body: { user_id: 'u', email: 'ada@example.com', workspace_id, role } });
-const workspace = (name, more = {}) => ({ workspace_id: name, name, slug: name, role: 'admin', ...more });
+const workspace = (name, more = {}) => ({ workspace_id: name, name, slug: name, role: 'admin', paused_at: null, closed_at: null, restorable_until: null, ...more });
 const mine = (...workspaces) => ({ body: { workspaces } });
 const kept = () => JSON.parse(sessionStorage.getItem('linklet:session:/_aws/execute-api/c0ffee00/'));
 

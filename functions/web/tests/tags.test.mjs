@@ -5,10 +5,10 @@ import './browser.mjs';
 const { afterJobs, arranged, isBehind, otherNamed, underWay } = await import('../app/pages/tags/arranged.js');
 
 const TAGS = [
-  { tag: 'news', links: 9, clicks: 5 },
-  { tag: 'Café', links: 4, clicks: 70 },
-  { tag: 'sale 10', links: 4, clicks: 1 },
-  { tag: 'sale 9', links: 2, clicks: 70 },
+  { tag: 'news', links: 9, total_clicks: 5 },
+  { tag: 'Café', links: 4, total_clicks: 70 },
+  { tag: 'sale 10', links: 4, total_clicks: 1 },
+  { tag: 'sale 9', links: 2, total_clicks: 70 },
 ];
 const AS_OF = '2026-11-12T14:00:00.000Z';
 const AFTER = '2026-11-12T14:00:30.000Z';
@@ -37,7 +37,7 @@ test('a name of another tag merges both, and another spelling of one does not', 
 test('what a job has done since tags were counted is shown', () => {
   const after = (...jobs) => afterJobs(TAGS, AS_OF, jobs);
   assert.deepEqual(names(after(job({ kind: 'untag', from: undefined, tag: 'NEWS' }))), ['Café', 'sale 10', 'sale 9']);
-  assert.deepEqual(after(job({ from: 'news', to: 'press' })).find(({ tag }) => tag === 'press'), { tag: 'press', links: 9, clicks: 5 });
+  assert.deepEqual(after(job({ from: 'news', to: 'press' })).find(({ tag }) => tag === 'press'), { tag: 'press', links: 9, total_clicks: 5 });
   assert.deepEqual(after(job({ from: 'Café', to: 'café' })).map(({ tag }) => tag).sort(), ['café', 'news', 'sale 10', 'sale 9']);
   // How many links had both isn't known.
   assert.deepEqual(after(job({ from: 'news', to: 'CAFE\u0301' })), [{ tag: 'Café' }, TAGS[2], TAGS[3]]);

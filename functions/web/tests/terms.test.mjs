@@ -24,7 +24,7 @@ test('switching a link on or off gives the status that the API gives', () => {
 test('how much of a limit is used is said if there is one', () => {
   assert.equal(usedOf({ used: 37, max_clicks: 100 }), '37 of 100 used');
   // How often it was used may not be known.
-  assert.equal(usedOf({ max_clicks: 5 }), 'at most 5 uses');
+  assert.equal(usedOf({ used: null, max_clicks: 5 }), 'at most 5 uses');
   assert.equal(usedOf({ used: 3, max_clicks: null }), '');
 });
 

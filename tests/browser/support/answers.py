@@ -46,11 +46,16 @@ def made_up_link(dice: random.Random, number: int) -> dict[str, Any]:
         "archived": False,
         "created_at": f"2026-{dice.randrange(1, 11):02}-{dice.randrange(1, 28):02}T10:00:00.000Z",
         "updated_at": "2026-10-01T10:00:00.000Z",
+        "target_id": None,
         "expires_at": None,
+        "max_clicks": None,
+        "used": None,
         "is_active": status == "active",
         "status": status,
+        "suspended_for": [],
         "total_clicks": dice.choice([0, 1, 17, 842, 1204, 12403, 1830221]),
         "created_by": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21",
+        "created_by_name": None,
     }
 
 
@@ -62,7 +67,7 @@ def listed(links: list[dict[str, Any]]) -> dict[str, Any]:
         size, start = int(query.get("per_page", 20)), int(query.get("after", 0))
         end = start + size
         body = {"links": links[start:end], "total": None if start else len(links), "page": 1, "per_page": size}
-        body |= {"total_pages": -(-len(links) // size), "next_cursor": str(end) if end < len(links) else None}
+        body |= {"total_pages": -(-len(links) // size), "next_cursor": str(end) if end < len(links) else None, "has_more": end < len(links)}
         route.fulfill(json=body)
 
     return {"**/api/links?*": answer}

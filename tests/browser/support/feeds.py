@@ -54,7 +54,7 @@ class Feed:
         rows = sorted((row for row in self.rows if row["event_type"] in types), key=lambda row: row["created_at"], reverse=True)
         last = query.get("after", [None])[0]
         part, following = part_after(rows, last, int(query["limit"][0]))
-        route.fulfill(json={"notifications": part, "next_cursor": following} | ({} if last else {"seen_at": self.seen_at}))
+        route.fulfill(json={"notifications": part, "next_cursor": following, "has_more": following is not None} | ({} if last else {"seen_at": self.seen_at}))
 
     def mark(self, route: Route) -> None:
         self.seen_at = route.request.post_data_json["seen_at"]
@@ -67,7 +67,7 @@ OVER = ("done", "failed", "cancelled")
 
 def job(number: int, kind: str, state: str, *, by: str, name: str = "Ada Lovelace", **more: Any) -> Row:
     """One that was begun so many minutes ago."""
-    made = {"id": f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c{number:02}", "kind": kind, "state": state, "expected": 8, "seen": 0, "changed": 0, "failed": 0, "failures": []}
+    made = {"id": f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c{number:02}", "kind": kind, "state": state, "expected": 8, "seen": 0, "changed": 0, "failed": 0, "failures": [], "reason": None}
     made |= {"created_by": by, "created_by_name": name, "created_at": ago(minutes=number), "started_at": None if state == "queued" else ago(minutes=number)}
     return made | {"ended_at": ago(seconds=1) if state in OVER else None} | more
 
@@ -92,7 +92,7 @@ class Jobs:
     def list(self, route: Route) -> None:
         query = query_of(route)
         part, following = part_after(self.rows, query.get("after"), int(query["limit"]))
-        route.fulfill(json={"jobs": part, "next_cursor": following})
+        route.fulfill(json={"jobs": part, "next_cursor": following, "has_more": following is not None})
 
     def one(self, route: Route) -> None:
         row = next(row for row in self.rows if row["id"] == route.request.url.rsplit("/", 1)[1])
@@ -107,12 +107,17 @@ BEGINNING = 50
 
 def entry(number: int, action: str, actor: Row | None = None, subject: Row | None = None, **more: Any) -> Row:
     """What was done so many hours ago."""
-    made = {"id": f"e{number}", "at": ago(hours=number), "actor": actor or {"kind": "linklet"}, "action": action, "subject": subject, "from": None, "to": None}
-    return made | {"address_hash": None, "correlation_id": f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e{number:04}"} | more
+    made = {"id": f"e{number}", "at": ago(hours=number), "actor": actor or by("linklet"), "action": action, "subject": subject, "from": None, "to": None}
+    return made | {"device": None, "country": None, "address_hash": None, "correlation_id": f"019adcb1-5a4e-7c11-9d2f-0b6c8f3e{number:04}"} | more
 
 
 def person(user_id: str, name: str | None = None) -> Row:
-    return {"kind": "person", "user_id": user_id, "name": name}
+    return by("person", user_id=user_id, name=name)
+
+
+def by(kind: str, **more: Any) -> Row:
+    """Who has done something."""
+    return {"kind": kind, "user_id": None, "name": None, "key_prefix": None} | more
 
 
 @dataclass
@@ -132,7 +137,7 @@ class AuditLog:
         self.asked.append(query)
         part, following = part_after([row for row in self.rows if fits(row, query)], query.get("after"), BEGINNING)
         if query.get("format") != "csv":
-            return route.fulfill(json={"entries": part, "next_cursor": following})
+            return route.fulfill(json={"entries": part, "next_cursor": following, "has_more": following is not None})
         head = {"Link": f'<?{urllib.parse.urlencode(query | {"after": following})}>; rel="next"'} if following else {}
         lines = ["id,action", *(f"{row['id']},{row['action']}" for row in part)]
         return route.fulfill(body="".join(f"{line}\r\n" for line in lines), content_type="text/csv", headers=head)

@@ -9,6 +9,8 @@ from .answers import ago
 from .api import Account
 
 PAUSED_AT = "2026-11-12T11:25:00.000Z"
+# What says of a workspace that it is neither paused nor closed.
+OPEN = {"paused_at": None, "closed_at": None, "restorable_until": None}
 # The workspace that is paused or closed.
 NAME = "Harbour Lamps"
 
@@ -46,7 +48,7 @@ def own_session(number: int, **more: Any) -> dict[str, Any]:
 
 def paused_workspace() -> dict[str, Any]:
     row = {"workspace_id": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7b01", "name": NAME, "slug": "harbour-lamps-9c2e55", "role": "member"}
-    return row | {"joined_at": "2026-08-03T09:00:00.000Z", "paused_at": PAUSED_AT}
+    return row | OPEN | {"joined_at": "2026-08-03T09:00:00.000Z", "paused_at": PAUSED_AT}
 
 
 def with_paused_workspace(account: Account) -> dict[str, Any]:
@@ -57,8 +59,7 @@ def with_paused_workspace(account: Account) -> dict[str, Any]:
 
 def closed_workspace(role: str = "admin") -> dict[str, Any]:
     """It was closed two days ago."""
-    row = {name: value for name, value in paused_workspace().items() if name != "paused_at"}
-    return row | {"role": role, "closed_at": ago(hours=48), "restorable_until": ago(hours=-120)}
+    return paused_workspace() | {"paused_at": None, "role": role, "closed_at": ago(hours=48), "restorable_until": ago(hours=-120)}
 
 
 def in_closed_workspace(email: str) -> dict[str, Any]:
@@ -73,8 +74,8 @@ def paused_member(name: str) -> dict[str, Any]:
 
 
 def paused_key(name: str) -> dict[str, Any]:
-    made = {"prefix": "sk_live_h3KdW9xa", "name": name, "scopes": ["links:read"], "created_by": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"}
-    return made | {"created_at": "2026-08-03T09:00:00.000Z", "last_used_at": None, "is_active": False, "paused_at": PAUSED_AT}
+    made = {"prefix": "lk_live_h3KdW9xa", "name": name, "scopes": ["links:read"], "created_by": "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"}
+    return made | {"created_at": "2026-08-03T09:00:00.000Z", "expires_at": None, "last_used_at": None, "is_active": False, "paused_at": PAUSED_AT}
 
 
 @dataclass
@@ -101,7 +102,7 @@ class Closed:
     def row(self) -> dict[str, Any]:
         times = {"closed_at": ago(hours=168 - self.hours), "restorable_until": ago(hours=-self.hours)}
         row = {"workspace_id": self.made["workspace_id"], "name": self.name, "slug": self.slug, "role": self.role, "joined_at": self.made["created_at"]}
-        return row | (times if self.is_closed else {})
+        return row | OPEN | (times if self.is_closed else {})
 
     @property
     def answers(self) -> dict[str, Any]:

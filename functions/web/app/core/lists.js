@@ -1,12 +1,12 @@
 // What several pages know about the workspace: its tags, its members, and how it does.
 
-import { call } from './api.js';
+import { call, readAll } from './api.js';
 import { folded } from './folding.js';
 import { counted, number } from './format.js';
 import { useResource } from './resource.js';
 import { session } from './session.js';
 
-/** @typedef {{ tag: string, links: number, clicks: number }} TagCount */
+/** @typedef {{ tag: string, links: number, total_clicks: number }} TagCount */
 
 /**
  * A link as lists have it.
@@ -19,14 +19,14 @@ import { session } from './session.js';
  * @property {string[]} tags
  * @property {boolean} watch
  * @property {boolean} archived whether lists leave it out
- * @property {string} [target_id] what it watches, as long as that is checked
+ * @property {string | null} target_id what it watches, as long as that is checked
  * @property {string} created_at
  * @property {string} [updated_at]
  * @property {string | null} [valid_from] when it begins to work
  * @property {string | null} expires_at
  * @property {boolean} is_active
  * @property {'active' | 'inactive' | 'scheduled' | 'exhausted' | 'expired' | 'suspended' | 'deleted'} status
- * @property {('closed' | 'legal' | 'abuse' | 'other')[]} [suspended_for] why it is suspended, if it is
+ * @property {('closed' | 'legal' | 'abuse' | 'other')[]} suspended_for why it is suspended; empty if it isn’t
  * @property {number | null} total_clicks
  * @property {string} created_by
  * @property {string | null} [created_by_name] what they are called, if they have said so
@@ -34,7 +34,7 @@ import { session } from './session.js';
  * @property {string | null} [external_id] what it is called in another system
  * @property {string | null} [fallback_url] where it leads while it doesn’t lead to its target
  * @property {number | null} [max_clicks] how often it may be used
- * @property {number} [used] how often it was, if there is a limit and that could be read
+ * @property {number | null} used how often it was, if there is a limit and that could be read
  * @property {boolean} [is_protected] whether visitors have to know a password
  * @property {boolean} [forward_query] whether it passes on the parameters of a visitor’s address
  * @property {Preview | null} [preview] what chats show of it
@@ -46,7 +46,7 @@ import { session } from './session.js';
 /** `37 of 100 used`; nothing if there is no limit. @param {Pick<Link, 'used' | 'max_clicks'>} link */
 export function usedOf({ used, max_clicks: most }) {
   if (!most) return '';
-  return used === undefined ? `at most ${counted(most, 'use')}` : `${number(used)} of ${number(most)} used`;
+  return used === null ? `at most ${counted(most, 'use')}` : `${number(used)} of ${number(most)} used`;
 }
 
 /**
@@ -67,9 +67,12 @@ export function wordsOfMade(made, link) {
   return `You already had this one.${made.archived ? archived : ''}`;
 }
 
+/** The tags that links have, the most used first, with when they were counted. */
+export const readTags = () => readAll('tags', (query) => call('GET /api/tags', { query }));
+
 /** The tags that links have, the most used first. @param {{ isWanted?: boolean }} [options] */
 export function useTags({ isWanted = true } = {}) {
-  const resource = useResource(isWanted ? 'tags' : null, () => call('GET /api/tags'));
+  const resource = useResource(isWanted ? 'tags' : null, readTags);
   return /** @type {TagCount[]} */ (resource.data?.tags ?? []);
 }
 
@@ -101,7 +104,7 @@ export const rememberLinks = (list) => void Object.assign(shownLinks, { visit: s
 /** The links, the newest first, if they are in memory. */
 export const knownLinks = () => (shownLinks.visit === session.get().visit && shownLinks.list?.isRead ? shownLinks.list.links : undefined);
 
-/** @typedef {{ clicks: number, people: number, clicks_before: number, people_before: number }} ComparedClicks */
+/** @typedef {{ total_clicks: number, human_clicks: number, total_clicks_before: number, human_clicks_before: number }} ComparedClicks */
 
 /** Of how many clicks numbers are, if they aren't of all. @typedef {{ clicks: number, of: number }} CoveredLinks */
 
@@ -109,14 +112,14 @@ export const knownLinks = () => (shownLinks.visit === session.get().visit && sho
  * The numbers of the whole workspace, or of the links with a tag.
  * @typedef {object} Overview
  * @property {string} as_of
- * @property {string} [tag] as its newest link has it
+ * @property {string | null} tag as its newest link has it
  * @property {{ total: number, active: number, inactive: number, scheduled?: number, exhausted?: number, expired: number, suspended?: number, deleted: number, archived: number }} links those by status aren't archived
  * @property {{ today: ComparedClicks, last_7_days: ComparedClicks, last_30_days: ComparedClicks }} clicks
- * @property {{ from: string, to: string, clicks: number, people: number, clicks_before: number | null, people_before: number | null, covers?: CoveredLinks }} [period] the time that was asked for
- * @property {{ date: string, clicks: number, people: number }[]} days the last 60, or those of the time that was asked for
- * @property {(Pick<Link, 'short_code' | 'short_url' | 'original_url' | 'title'> & { clicks: number, people: number })[]} top_links
+ * @property {{ from: string, to: string, total_clicks: number, human_clicks: number, total_clicks_before: number | null, human_clicks_before: number | null, covers: CoveredLinks | null } | null} period the time that was asked for
+ * @property {{ date: string, clicks: number, human_clicks: number }[]} days the last 60, or those of the time that was asked for
+ * @property {(Pick<Link, 'short_code' | 'short_url' | 'original_url' | 'title'> & { total_clicks: number, human_clicks: number })[]} top_links
  * @property {{ id: string, url: string, since: string }[]} down
- * @property {string[]} [incomplete] of what only a part was counted
+ * @property {string[]} incomplete of what only a part was counted
  */
 
 /** What an overview is about, if not about all links and the last days. @typedef {{ tag?: string, from?: string, to?: string }} OverviewQuery */
@@ -136,10 +139,18 @@ const DESTINATIONS_FRESH_MS = 300_000;
 export const useDestinations = ({ isWanted = true } = {}) =>
   useResource(isWanted ? 'destinations' : null, async () => (await call('GET /api/workspace')).destinations ?? 'fixed', { freshMs: DESTINATIONS_FRESH_MS });
 
-/** @typedef {{ user_id: string, email: string, full_name?: string, role: string, joined_at: string, paused_at?: string }} Member */
+/** @typedef {{ user_id: string, email: string, full_name: string | null, role: string, joined_at: string, paused_at: string | null }} Member */
+
+/** @param {string} [token] of another workspace */
+export const readMembers = (token) => readAll('members', (query) => call('GET /api/workspace/members', { token, query }));
 
 /** The members of the workspace, once they are wanted. @param {{ isWanted?: boolean }} [options] */
-export const useMembers = ({ isWanted = true } = {}) => useResource(isWanted ? 'members' : null, () => call('GET /api/workspace/members'));
+export const useMembers = ({ isWanted = true } = {}) => useResource(isWanted ? 'members' : null, () => readMembers());
 
 /** @param {Member | undefined} member */
 export const nameOf = (member) => member?.full_name || member?.email || 'a former member';
+
+export const readApiKeys = () => readAll('keys', (query) => call('GET /api/keys', { query }));
+
+/** The API keys of the workspace, once they are wanted. @param {{ isWanted?: boolean, everyMs?: number }} [options] */
+export const useApiKeys = ({ isWanted = true, everyMs } = {}) => useResource(isWanted ? 'keys' : null, readApiKeys, { everyMs });

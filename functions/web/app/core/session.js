@@ -17,7 +17,7 @@ const RENEW_AGAIN_MS = 30_000;
 
 /** @typedef {'viewer' | 'member' | 'admin'} RoleName */
 /** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null, pending_email?: string | null, pending_until?: string | null, undeliverable?: boolean }} Me */
-/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at?: string, closed_at?: string, restorable_until?: string }} MyWorkspace */
+/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at: string | null, closed_at: string | null, restorable_until: string | null }} MyWorkspace */
 /** @typedef {{ token: string, expires_at: string, email?: string, slug?: string, isNowhere?: boolean, isRemembered?: boolean }} Kept what is kept of a session */
 
 /**

@@ -12,8 +12,6 @@ const WORDS = {
   last_admin: 'A workspace needs an admin: make somebody else one first.',
   target_quota_reached: 'This workspace, or all that its creator has, monitors as many URLs as it may. Stop monitoring another one first.',
   target_watched: 'Links watch it: switch “Watch” off for them first.',
-  role_too_low: 'Your role doesn’t allow this.',
-  forbidden: 'This is another person’s or another workspace’s.',
   email_taken: 'This address has an account already.',
   invitation_invalid: 'This invitation was used or withdrawn, is too old, or is for another address.',
   no_workspace: 'You are in no workspace.',

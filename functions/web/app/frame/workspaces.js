@@ -33,7 +33,7 @@ export function workspaceItems(nameWorkspace) {
       label: workspace.name,
       note: noteOf(workspace),
       isCurrent: workspace === current,
-      isDisabled: workspace.paused_at !== undefined,
+      isDisabled: workspace.paused_at !== null,
       // The address of a closed one says what can be done about that.
       act: () => (workspace.closed_at ? navigate(href('links', {}, workspace.slug)) : void enterWorkspace(workspace.slug, workspace.name)),
     })),

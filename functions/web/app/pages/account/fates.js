@@ -1,6 +1,7 @@
 // What becomes of a workspace when somebody's account is closed.
 
 import { call } from '../../core/api.js';
+import { readMembers } from '../../core/lists.js';
 import { currentWorkspace, session } from '../../core/session.js';
 import { readLoss } from '../../parts/loss/loss.js';
 
@@ -16,7 +17,7 @@ import { readLoss } from '../../parts/loss/loss.js';
 /** @param {MyWorkspace} workspace @returns {Promise<Fate>} */
 export async function readFate(workspace) {
   const token = await tokenFor(workspace);
-  const { members } = await call('GET /api/workspace/members', { token });
+  const { members } = await readMembers(token);
   const { user_id: me = '' } = session.get().me ?? {};
   const others = members.filter((/** @type {Member} */ member) => member.user_id !== me);
   if (others.length === 0) return { kind: 'ends', ...(await readLoss(token)) };

@@ -1,7 +1,7 @@
 // The sessions of the person: where each is, and a way to end it.
 
 import { html } from '../../vendor/preact.js';
-import { ApiError, call } from '../../core/api.js';
+import { call } from '../../core/api.js';
 import { regionName } from '../../core/format.js';
 import { useResource } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
@@ -35,7 +35,7 @@ function SessionList({ sessions, hasMore, resource }) {
     // The button that was pressed is gone.
     focusLater('.button, .session-rest');
     try {
-      await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } }).catch(unlessEnded);
+      await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } });
       toast('That session ends within a minute.');
     } catch (error) {
       toastFailure('That session hasn’t ended.', error);
@@ -52,11 +52,6 @@ function SessionList({ sessions, hasMore, resource }) {
 }
 
 const MORE = 'Only the latest 100 are shown. “Sign out everywhere” ends the others, too.';
-
-/** It may have ended by itself. @param {unknown} error */
-function unlessEnded(error) {
-  if (!(error instanceof ApiError) || error.code !== 'session_not_found') throw error;
-}
 
 /** @param {{ session: OneSession, onEnd: () => void }} props */
 function Line({ session: { began_at, renewed_at, expires_at, device, country, is_current, remembered }, onEnd }) {

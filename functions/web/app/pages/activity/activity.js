@@ -3,8 +3,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { beginningOf, dayIn, endOf } from '../../core/days.js';
-import { nameOf, useMembers } from '../../core/lists.js';
-import { useResource } from '../../core/resource.js';
+import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { AuditLog } from '../../parts/audit-log/audit-log.js';
@@ -69,7 +68,7 @@ export function ActivityPage() {
 }
 
 /** Whom the API can be asked about. */
-const WHO = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|sk_live_[0-9A-Za-z]{8}|operator|linklet)$/;
+const WHO = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|lk_live_[0-9A-Za-z]{8}|operator|linklet)$/;
 
 /** @param {URLSearchParams} query @returns {Filter} */
 function filterOf(query) {
@@ -103,7 +102,7 @@ function WhoFilter({ who, focusLater }) {
   /** @type {Member[]} */
   const members = useMembers({ isWanted }).data?.members ?? [];
   /** @type {Key[]} */
-  const keys = useResource(isWanted ? 'keys' : null, () => call('GET /api/keys')).data?.keys ?? [];
+  const keys = useApiKeys({ isWanted }).data?.keys ?? [];
   if (who) {
     const known = [...members.map((member) => ({ id: member.user_id, name: nameOf(member) })), ...keys.map(({ prefix, name }) => ({ id: prefix, name })), ...OTHERS];
     const name = known.find(({ id }) => id === who)?.name ?? (who.startsWith(KEY_PREFIX) ? who : nameOf(undefined));
@@ -117,7 +116,7 @@ function WhoFilter({ who, focusLater }) {
   return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setOpened(true)}>Who<${Icon} name="down" /><//>`;
 }
 
-const KEY_PREFIX = 'sk_';
+const KEY_PREFIX = 'lk_';
 
 const OTHERS = [
   { id: 'linklet', name: 'Linklet' },

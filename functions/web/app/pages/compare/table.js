@@ -23,7 +23,7 @@ export function ComparedTable({ links, period, remove }) {
   const columns = [
     { label: 'Link', cell: (one) => html`<${Named} one=${one} />`, isHeader: true },
     figure('Clicks', 'total_clicks'),
-    figure('People', 'human_clicks'),
+    figure('Human clicks', 'human_clicks'),
     figure('Unique visitors', 'unique_visitors'),
     { label: 'Remove', isHidden: true, cell: ({ code }) => html`<${Button} kind="quiet" class="compact" icon="close" label=${`Remove ${code}`} onClick=${() => remove(code)} />` },
   ];

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { CodeExample, examplesFor } from './examples.js';
 
-/** @typedef {{ key: string, prefix: string, name: string, scopes: string[], expires_at?: string }} NewKey */
+/** @typedef {{ key: string, prefix: string, name: string, scopes: string[], expires_at: string | null }} NewKey */
 
 /** The only time a key is shown. @param {{ created: NewKey, onClose: () => void }} props */
 export function CreatedKey({ created, onClose }) {

@@ -3,9 +3,9 @@
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { age, day, fullTime } from '../../core/format.js';
-import { nameOf, useMembers } from '../../core/lists.js';
+import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
 import { href } from '../../core/router.js';
-import { invalidate, useResource } from '../../core/resource.js';
+import { invalidate } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
@@ -23,25 +23,25 @@ import { Examples } from './examples.js';
 import { KeyForm } from './key-form.js';
 import { RenameKey } from './rename-key.js';
 
-/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at?: string, last_used_at: string | null, is_active: boolean, paused_at?: string }} ApiKey */
+/** @typedef {{ prefix: string, name: string, scopes: string[], created_by: string, created_at: string, expires_at: string | null, last_used_at: string | null, is_active: boolean, paused_at: string | null, rotated_to: string | null }} ApiKey */
 
 const READ_EVERY_MS = 30_000;
 
 export function KeysPage() {
   useStore(session);
-  return mayAct('admin') ? html`<${Keys} />` : html`<${ForAdmins} />`;
+  return mayAct('member') ? html`<${Keys} />` : html`<${ForMembers} />`;
 }
 
-function ForAdmins() {
+function ForMembers() {
   return html`<${Page} title="API keys">
-    <${Empty} title="API keys are made by admins" action=${html`<${Button} href=${href('members')}>See who is an admin<//>`}>
-      With a key, a program works with the links of this workspace. Ask an admin to make one for you.
+    <${Empty} title="API keys are made by members" action=${html`<${Button} href=${href('members')}>See who is an admin<//>`}>
+      With a key, a program works with the links of this workspace. An admin can make you a member.
     <//>
   <//>`;
 }
 
 function Keys() {
-  const resource = useResource('keys', () => call('GET /api/keys'), { everyMs: READ_EVERY_MS });
+  const resource = useApiKeys({ everyMs: READ_EVERY_MS });
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState(/** @type {import('./created-key.js').NewKey | undefined} */ (undefined));
   const opener = useRef(/** @type {Element | null} */ (null));
@@ -66,8 +66,9 @@ function Keys() {
       ${(/** @type {{ keys: ApiKey[] }} */ { keys }) =>
         keys.length === 0
           ? html`<${Empty} title="No keys yet" action=${action}>With a key, a program works with the links of this workspace, without anybody’s password.<//>`
-          : html`<${PausedNotice} list=${keys} what="key">${WHY_PAUSED}<//>
-              <${Card} class="flush"><${KeyTable} keys=${keys} resource=${resource} /><//>`}
+          : html`<p class="muted">${mayAct('admin') ? 'These are the keys of all members.' : 'These are the keys that you have made. Admins see them, too.'} A key acts in the name of who made it.</p>
+              <${PausedNotice} list=${keys} what="key">${WHY_PAUSED}<//>
+              <${Card} class="flush"><${KeyTable} keys=${keys} resource=${resource} onRotated=${onCreated} /><//>`}
     <//>
     ${!resource.isLoading && html`<${Examples} />`}
     ${isCreating && html`<${KeyForm} onClose=${() => setCreating(false)} onCreated=${onCreated} />`}
@@ -110,8 +111,8 @@ async function pause(paused) {
 
 /** @typedef {import('../../core/resource.js').Resource<{ keys: ApiKey[] }>} KeyList */
 
-/** @param {{ keys: ApiKey[], resource: KeyList }} props */
-function KeyTable({ keys, resource }) {
+/** @param {{ keys: ApiKey[], resource: KeyList, onRotated: (key: import('./created-key.js').NewKey) => void }} props */
+function KeyTable({ keys, resource, onRotated }) {
   const members = useMembers().data?.members ?? [];
   const [renamed, setRenamed] = useState(/** @type {ApiKey | undefined} */ (undefined));
   const maker = (/** @type {ApiKey} */ key) => nameOf(members.find((/** @type {any} */ member) => member.user_id === key.created_by));
@@ -121,7 +122,7 @@ function KeyTable({ keys, resource }) {
     { label: 'Made', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.created_at}>${day(key.created_at)}<//><br /><bdi class="small-print">${maker(key)}</bdi>` },
     { label: 'Last used', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${LastUsed} at=${key.last_used_at} />` },
     { label: 'Ends', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Ends} at=${key.expires_at} />` },
-    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Actions} of=${key} resource=${resource} onRename=${() => setRenamed(key)} />` },
+    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Actions} of=${key} resource=${resource} onRename=${() => setRenamed(key)} onRotated=${onRotated} />` },
   ];
   const classOf = (/** @type {ApiKey} */ key) => (key.paused_at ? 'to-decide' : '');
   return html`<${Table} isStacked label="API keys" columns=${columns} rows=${pausedFirst(keys)} keyOf=${(/** @type {ApiKey} */ key) => key.prefix} classOf=${classOf} />
@@ -129,7 +130,7 @@ function KeyTable({ keys, resource }) {
 }
 
 /** @param {{ shown: ApiKey }} props */
-const KeyName = ({ shown }) => html`<span class="row"><bdi class="line-title">${shown.name}</bdi><${PausedMark} at=${shown.paused_at} /></span><code class="small-print">${shown.prefix}…</code>
+const KeyName = ({ shown }) => html`<span class="row"><bdi class="line-title">${shown.name}</bdi><${PausedMark} at=${shown.paused_at} />${shown.rotated_to && html`<${Status} tone="muted" title=${`${shown.rotated_to}… replaces it`}>Rotated<//>`}</span><code class="small-print">${shown.prefix}…</code>
   <span class="small-print only-phone"><${LastUsed} at=${shown.last_used_at} isSentence /></span>`;
 
 /** @param {{ at: string | null, isSentence?: boolean }} props */
@@ -139,31 +140,51 @@ function LastUsed({ at, isSentence = false }) {
   return html`<${Time} at=${at}>${isSentence ? `Used ${ago}` : ago}<//>`;
 }
 
-/** @param {{ at?: string }} props */
+/** @param {{ at: string | null }} props */
 function Ends({ at }) {
   if (!at) return html`<span class="muted">Never</span>`;
   if (new Date(at) <= new Date()) return html`<${Status} tone="muted" title=${fullTime(at)}>Expired<//>`;
   return html`<${Time} at=${at}>${day(at)}<//>`;
 }
 
-/** @param {{ of: ApiKey, resource: KeyList, onRename: () => void }} props */
-function Actions({ of: key, resource, onRename }) {
+/** @param {{ of: ApiKey, resource: KeyList, onRename: () => void, onRotated: (key: import('./created-key.js').NewKey) => void }} props */
+function Actions({ of: key, resource, onRename, onRotated }) {
   const onRevoke = () => revoke(key);
   if (key.paused_at) return html`<${KeepOrRemove} name=${key.name} removal="Revoke" onKeep=${() => keep(key, resource)} onRemove=${onRevoke} />`;
   return html`<span class="decision">
     <${Button} kind="quiet" icon="edit" label=${`Rename ${key.name}`} onClick=${onRename} />
     <${Button} kind="quiet" icon="power" label=${`Pause ${key.name}`} onClick=${() => pause(key)} />
+    ${!key.rotated_to && !isOver(key) && html`<${Button} kind="quiet" icon="refresh" label=${`Rotate ${key.name}`} onClick=${() => rotate(key, onRotated)} />`}
     <${Button} kind="quiet" icon="trash" label=${`Revoke ${key.name}`} onClick=${onRevoke} />
   </span>`;
+}
+
+/** @param {ApiKey} key */
+const isOver = ({ expires_at }) => Boolean(expires_at) && new Date(/** @type {string} */ (expires_at)) <= new Date();
+
+/** Replaces a key by another one, which is shown once. @param {ApiKey} rotated @param {(key: import('./created-key.js').NewKey) => void} onRotated */
+async function rotate(rotated, onRotated) {
+  const question = {
+    title: `Rotate “${rotated.name}”?`,
+    text: 'You get a new key that may do the same. The old one works for 24 more hours, but not beyond its own end. Revoking either revokes both.',
+    action: 'Rotate',
+  };
+  if (!(await ask(question))) return;
+  try {
+    onRotated(await call('POST /api/keys/{prefix}/rotate', { path: { prefix: rotated.prefix } }));
+  } catch (error) {
+    toastFailure('The key wasn’t rotated.', error);
+  }
 }
 
 /** @param {ApiKey} revoked */
 async function revoke(revoked) {
   const used = revoked.last_used_at ? `It was last used ${age(revoked.last_used_at) === 'now' ? 'a moment ago' : `${age(revoked.last_used_at)} ago`}.` : 'It was never used.';
+  const both = revoked.rotated_to ? 'The key that replaces it is revoked, too.' : '';
   const refused = revoked.paused_at ? 'Programs that use it stay refused.' : 'Programs that use it are refused within a minute.';
   const question = {
     title: `Revoke “${revoked.name}”?`,
-    text: `${used} ${refused} This can’t be undone.`,
+    text: [used, refused, both, 'This can’t be undone.'].filter(Boolean).join(' '),
     action: 'Revoke',
     isDanger: true,
   };

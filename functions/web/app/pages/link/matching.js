@@ -1,7 +1,7 @@
 // Which of the single clicks that were read fit a view, as the API judges them: what comes needs no question of its own.
 
 import { AUDIENCES } from '../../parts/times/audience.js';
-import { NONE } from '../../parts/panels/kinds.js';
+import { NONE, UNKNOWN_COUNTRY } from '../../parts/panels/kinds.js';
 
 /** @typedef {import('./read.js').Click} Click */
 
@@ -10,13 +10,13 @@ const PAGE_BYTES = 100;
 
 /** The value that a click has of a kind. @type {Record<string, (click: Click) => string>} */
 const VALUES = {
-  country: ({ country }) => country ?? 'unknown',
+  country: ({ country }) => country ?? UNKNOWN_COUNTRY,
   device: ({ device }) => device,
   browser: ({ browser }) => browser,
   os: ({ os }) => os,
   source: ({ source }) => source,
   campaign: ({ campaign }) => campaign ?? NONE,
-  referrer: ({ referer }) => (referer && pageOf(referer)) || NONE,
+  referer: ({ referer }) => (referer && pageOf(referer)) || NONE,
 };
 
 /** Whether single clicks tell all that is asked: where they have led, they don't. @param {import('../../parts/times/answer.js').Filter} filter */
@@ -32,7 +32,7 @@ export function fits(click, { audience, filter }, { start, end }) {
   if (at < start || at >= end || !AUDIENCES[audience].includes(click.audience)) return false;
   return Object.entries(filter).every(([name, wanted]) => {
     const value = VALUES[name]?.(click) ?? NONE;
-    return wanted.includes(value) || (name === 'referrer' && wanted.includes(siteOf(value))) || (name === 'country' && wanted.some((one) => one.toUpperCase() === value));
+    return wanted.includes(value) || (name === 'referer' && wanted.includes(siteOf(value))) || (name === 'country' && wanted.some((one) => one.toUpperCase() === value));
   });
 }
 

@@ -5,7 +5,7 @@ import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
-import { audienceOf, isOfHere, linesOf, UnitChoice, useLatest } from '../../parts/times/times.js';
+import { ABOUT_HUMAN_CLICKS, audienceOf, isOfHere, linesOf, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
@@ -84,12 +84,12 @@ const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
 /** What is drawn. @param {ShownAnswer} answer @param {import('../../parts/times/audience.js').Audience} audience @returns {import('../../parts/chart/chart.js').ChartProps} */
 function chartOf(answer, audience) {
   const { period, interval: unit } = answer;
-  const { times, clicks, people, before } = linesOf(answer, Date.now());
+  const { times, clicks, humans, before } = linesOf(answer, Date.now());
   /** @type {import('../../parts/chart/chart.js').Series[]} */
   const series =
     audience === 'all'
-      ? [{ label: 'People', look: 'area', values: people }, { label: 'All clicks', look: 'line', values: clicks }]
-      : [{ label: audience === 'people' ? 'People' : 'Bots and previews', look: 'area', values: clicks }];
+      ? [{ label: 'Human clicks', look: 'area', values: humans }, { label: 'All clicks', look: 'line', values: clicks }]
+      : [{ label: audience === 'people' ? 'Human clicks' : 'Bots and previews', look: 'area', values: clicks }];
   if (before && !period.isYoung) series.push({ label: `The ${period.range === 'own' ? 'time' : period.name} before`, look: 'before', values: before });
   return { label: `Clicks by ${unit}, ${period.name}`, times, series, unit, height: CHART_HEIGHT };
 }
@@ -103,7 +103,7 @@ function noteOf(answer) {
   // Of so many clicks, the API tells whole days of UTC only.
   const isOther = Date.parse(from) !== period.start || Date.parse(to) !== period.end;
   const time = isOther ? `There are so many clicks that these are whole days of UTC, from ${utcDay.format(Date.parse(from))} to ${utcDay.format(Date.parse(to) - 1)}. ` : '';
-  return `${time}${zone}People are visits by humans, without bots and link previews.`;
+  return `${time}${zone}${ABOUT_HUMAN_CLICKS}`;
 }
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void }} props */

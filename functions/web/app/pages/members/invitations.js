@@ -1,5 +1,5 @@
 import { html, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { call, readAll } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { day, moment } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
@@ -24,8 +24,10 @@ import { ROLES } from './roles.js';
 
 const MAILED_WITHIN_MS = 2_000;
 
+const readInvitations = () => readAll('invitations', (query) => call('GET /api/workspace/invitations', { query }));
+
 /** The open ones, for who may see them. @param {{ isWanted: boolean, everyMs?: number }} options @returns {import('../../core/resource.js').Resource<{ invitations: Invitation[] }>} */
-export const useInvitations = ({ isWanted, everyMs }) => useResource(isWanted ? 'invitations' : null, () => call('GET /api/workspace/invitations'), { everyMs });
+export const useInvitations = ({ isWanted, everyMs }) => useResource(isWanted ? 'invitations' : null, readInvitations, { everyMs });
 
 /** For admins: invites somebody, and lists who hasn't come yet. @param {{ members: Member[], resource: ReturnType<typeof useInvitations> }} props */
 export function Invitations({ members, resource }) {

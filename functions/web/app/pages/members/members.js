@@ -71,7 +71,7 @@ function MemberTable({ members, resource, isAdmin, onRemove }) {
   };
   const columns = [
     { label: 'Person', isHeader: true, cell: (/** @type {Member} */ member) => html`<${Person} member=${member} isMe=${isMe(member)} />` },
-    { label: 'Role', cell: (/** @type {Member} */ member) => html`<${Role} member=${member} resource=${resource} isFixed=${!isAdmin || isLastAdmin(member) || member.paused_at !== undefined} isMe=${isMe(member)} />` },
+    { label: 'Role', cell: (/** @type {Member} */ member) => html`<${Role} member=${member} resource=${resource} isFixed=${!isAdmin || isLastAdmin(member) || member.paused_at !== null} isMe=${isMe(member)} />` },
     { label: 'Joined', isMinor: true, cell: (/** @type {Member} */ member) => html`<${Time} at=${member.joined_at}>${day(member.joined_at)}<//>` },
     { label: 'Actions', isHidden: true, isNumber: true, cell: actions },
   ];

@@ -13,7 +13,7 @@ import { useSeen } from './seen.js';
 import { timeQueryOf } from './time.js';
 
 /** @typedef {import('./time.js').View} View */
-/** @typedef {import('../../parts/panels/kinds.js').Breakdowns & { covers?: import('../../core/lists.js').CoveredLinks, incomplete?: string[] }} LinksBreakdowns */
+/** @typedef {import('../../parts/panels/kinds.js').Breakdowns & { covers: import('../../core/lists.js').CoveredLinks | null, incomplete: string[] }} LinksBreakdowns */
 
 /** Each question takes much reading, and the API keeps its answer for about as long. */
 const FRESH_MS = 60_000;
@@ -55,7 +55,7 @@ export function Visitors({ view }) {
 }
 
 /** @param {LinksBreakdowns} answer */
-const noteOf = ({ covers, incomplete }) => [wordsOfCovers(covers), incomplete?.length ? 'Not all links could be looked at.' : ''].filter(Boolean).join(' ');
+const noteOf = ({ covers, incomplete }) => [wordsOfCovers(covers), incomplete.length > 0 ? 'Not all links could be looked at.' : ''].filter(Boolean).join(' ');
 
 /** @param {{ answer: LinksBreakdowns, audience: View['audience'] }} props */
 function Panels({ answer, audience }) {

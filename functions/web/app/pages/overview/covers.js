@@ -1,6 +1,6 @@
 import { percent } from '../../core/format.js';
 
-/** Of which links numbers are, if they aren't of all. @param {import('../../core/lists.js').CoveredLinks | undefined} covers */
+/** Of which links numbers are, if they aren't of all. @param {import('../../core/lists.js').CoveredLinks | null} covers */
 export function wordsOfCovers(covers) {
   if (!covers || covers.of === 0) return '';
   // Rounded, nearly all would be all.

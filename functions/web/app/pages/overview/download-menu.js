@@ -14,17 +14,17 @@ export function DownloadMenu({ overview, view }) {
   const { data } = useBreakdowns(view, isWanted);
   const name = overview.tag || view.tag || 'overview';
   const chart = chartOf(overview, view);
-  const days = timeIn(overview, view).days.map(({ date, clicks, people }) => [date, clicks, people]);
+  const days = timeIn(overview, view).days.map(({ date, clicks, human_clicks }) => [date, clicks, human_clicks]);
   /** @type {Keepable[]} */
   const items = [
     { label: 'Chart as a picture', note: 'PNG', save: (part) => part.savePicture(`${name}-clicks`, view.tag ? `${name}: ${chart.label}` : chart.label, chart) },
-    { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveRows(`${name}-series`, ['period', 'clicks', 'people'], days) },
+    { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveRows(`${name}-series`, ['period', 'clicks', 'human_clicks'], days) },
     ...KINDS_OF_LINKS.map((kind) => ({
       label: kind.title,
       note: 'CSV',
       save: async (/** @type {import('../../parts/panels/save-menu.js').Download} */ part) => {
         const rows = rowsOf(kind, data ?? (await readBreakdowns(view)));
-        part.saveRows(`${name}-${kind.table}`, [kind.name, 'clicks'], rows.map(({ value, count }) => [value, count]));
+        part.saveRows(`${name}-${kind.table}`, [kind.name, 'count'], rows.map(({ value, count }) => [value, count]));
       },
     })),
   ];

@@ -16,17 +16,17 @@ export function OverviewFigures({ overview, view }) {
   const { today } = overview.clicks;
   const figure = (/** @type {number} */ now, /** @type {number | null} */ before) => ({ ...valueOf(now), change: { now, before }, than: nameBefore(view) });
   // A day that isn't over can't be compared with a whole one.
-  const note = `${counted(today.people, 'person', 'people')}, yesterday ${counted(today.clicks_before, 'click')}`;
+  const note = `${counted(today.human_clicks, 'human click')}, yesterday ${counted(today.total_clicks_before, 'click')}`;
   return html`<${Figures} label="Numbers">
-    <${Figure} label="Clicks" ...${figure(sums.clicks, sums.clicks_before)} />
-    <${Figure} label="People" hint="Visits by humans, without bots and link previews." ...${figure(sums.people, sums.people_before)} />
-    <${Figure} label="Clicks today" ...${valueOf(today.clicks)} note=${note} />
+    <${Figure} label="Clicks" ...${figure(sums.total_clicks, sums.total_clicks_before)} />
+    <${Figure} label="Human clicks" hint="Without bots and link previews." ...${figure(sums.human_clicks, sums.human_clicks_before)} />
+    <${Figure} label="Clicks today" ...${valueOf(today.total_clicks)} note=${note} />
     <${Figure} label="Links" ...${valueOf(overview.links.total)} note=${noteOfLinks(overview.links)} />
   <//>`;
 }
 
 /** What is there until the numbers are. */
-export const WaitingFigures = () => html`<${Figures} label="Numbers">${['Clicks', 'People', 'Clicks today', 'Links'].map((label) => html`<${Figure} label=${label} />`)}<//>`;
+export const WaitingFigures = () => html`<${Figures} label="Numbers">${['Clicks', 'Human clicks', 'Clicks today', 'Links'].map((label) => html`<${Figure} label=${label} />`)}<//>`;
 
 /** @param {number} value */
 const valueOf = (value) => ({ value: shortNumber(value), title: number(value) });

@@ -57,7 +57,7 @@ const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
 
 /** @param {Known & { tags: import('./tags.js').Tags }} props */
 function Numbers({ overview, view, tags }) {
-  const { incomplete = [] } = overview;
+  const { incomplete } = overview;
   return html`${incomplete.length > 0 &&
     html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
     <${OverviewFigures} overview=${overview} view=${view} />

@@ -13,7 +13,7 @@ import { keptOf } from './time.js';
 const SHOWN = 12;
 const OFFERED = 50;
 
-/** The page of a tag, about the same time and people as the present one. @param {string} tag */
+/** The page of a tag, about the same time and audience as the present one. @param {string} tag */
 const pageOfTag = (tag) => href(['tags', tag], keptOf(route.get().query));
 
 /** @typedef {import('../../core/lists.js').TagCount[]} Tags the most used first */

@@ -17,7 +17,7 @@ import { daysBetween, daysOf, utcDayOf } from '../../parts/times/period.js';
 /** What an address asks for. @param {URLSearchParams} query @param {string} tag @param {number} now @returns {View} */
 export const viewOf = (query, tag, now) => ({ tag, days: daysOf(query, utcDayOf(now)), audience: audienceOf(query) });
 
-/** The query of another page about the same time and people. @param {URLSearchParams} query */
+/** The query of another page about the same time and audience. @param {URLSearchParams} query */
 export const keptOf = (query) => Object.fromEntries(['range', 'from', 'to', 'audience'].map((name) => [name, query.getAll(name)]));
 
 /** The API is asked about exactly these days. @param {View} view @returns {Required<OverviewQuery>} */
@@ -27,7 +27,7 @@ export const timeQueryOf = ({ tag, days }) => ({ tag, from: days.first, to: days
 export const queryOfView = (view) => (['7d', '30d'].includes(view.days.range) ? { tag: view.tag } : timeQueryOf(view));
 
 /** Whether the top links of an answer are those of the view; without a time, they are those of 7 days. @param {Overview} overview @param {View} view */
-export const hasTopLinks = (overview, { days }) => overview.period !== undefined || days.range === '7d';
+export const hasTopLinks = (overview, { days }) => overview.period !== null || days.range === '7d';
 
 /**
  * What of an answer is about the view.
@@ -39,7 +39,7 @@ export function timeIn({ period, clicks, days }, view) {
   const { range, first, last } = view.days;
   const length = daysBetween(first, last);
   const sums = range === '7d' ? clicks.last_7_days : clicks.last_30_days;
-  return { sums, days: days.slice(-length), before: days.slice(-2 * length, -length), covers: undefined };
+  return { sums, days: days.slice(-length), before: days.slice(-2 * length, -length), covers: null };
 }
 
 /** How the time before is called. @param {View} view */
@@ -52,7 +52,7 @@ export function chartOf(overview, view) {
   const { days, before } = timeIn(overview, view);
   /** @type {import('../../parts/chart/chart.js').Series[]} */
   const series = [
-    { label: 'People', look: 'area', values: days.map(({ people }) => people) },
+    { label: 'Human clicks', look: 'area', values: days.map(({ human_clicks }) => human_clicks) },
     { label: 'All clicks', look: 'line', values: days.map(({ clicks }) => clicks) },
   ];
   if (before.length === days.length) series.push({ label: `The ${nameBefore(view)} before`, look: 'before', values: before.map(({ clicks }) => clicks) });

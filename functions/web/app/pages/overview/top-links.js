@@ -24,19 +24,20 @@ export function TopLinks({ overview, view }) {
 
 /** @param {{ links: Links }} props */
 function Ranking({ links }) {
-  const most = Math.max(1, ...links.map(({ clicks }) => clicks));
+  const most = Math.max(1, ...links.map(({ total_clicks }) => total_clicks));
   if (links.length === 0) return html`<p class="muted">Nobody has followed a link in this time.</p>`;
   return html`<ol class="bars">${links.map((link) => html`<${TopLink} key=${link.short_code} link=${link} most=${most} />`)}</ol>`;
 }
 
 /** @param {{ link: Links[number], most: number }} props */
 function TopLink({ link, most }) {
+  const { total_clicks: clicks, human_clicks } = link;
   return html`<li>
-    <span class="bar" aria-hidden="true" style=${{ width: `${(100 * link.clicks) / most}%` }}></span>
+    <span class="bar" aria-hidden="true" style=${{ width: `${(100 * clicks) / most}%` }}></span>
     <span class="bar-name">
       <a href=${href(`links/${link.short_code}`)} title=${link.short_url}>${link.short_code}</a>
       <span class="muted" dir="auto">${link.title || withoutScheme(link.original_url)}</span>
     </span>
-    <span class="bar-count" title=${`${counted(link.clicks, 'click')}, ${number(link.people)} by people`}>${shortNumber(link.clicks)}<span class="hidden"> ${link.clicks === 1 ? 'click' : 'clicks'}</span></span>
+    <span class="bar-count" title=${`${counted(clicks, 'click')}, ${number(human_clicks)} by humans`}>${shortNumber(clicks)}<span class="hidden"> ${clicks === 1 ? 'click' : 'clicks'}</span></span>
   </li>`;
 }

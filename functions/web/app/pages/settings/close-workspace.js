@@ -4,7 +4,7 @@ import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
 import { counted, exactMoment, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
-import { nameOf, useMembers } from '../../core/lists.js';
+import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { currentWorkspace, otherWorkspace, refreshMe, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
@@ -78,7 +78,7 @@ async function blame(error) {
 function Loss() {
   const loss = useResource('overview:closing', () => readLoss());
   const targets = useResource('targets:closing', () => call('GET /v1/targets', { query: { limit: 100 } }));
-  const keys = useResource('keys', () => call('GET /api/keys'));
+  const keys = useApiKeys();
   const members = useMembers();
   return html`<div class="loss">
     <p class="small-print">Lost for good after 7 days</p>

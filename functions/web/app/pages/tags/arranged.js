@@ -5,7 +5,7 @@ import { isOfWholeTag, subjectOf } from '../../parts/jobs/same-tag.js';
 
 /** @typedef {import('../../core/lists.js').TagCount} TagCount */
 /** @typedef {import('../../parts/jobs/words.js').Job} Job */
-/** What is known of a tag: after it was merged with another one, not how many links and clicks both have. @typedef {{ tag: string, links?: number, clicks?: number }} ShownTag */
+/** What is known of a tag: after it was merged with another one, not how many links and clicks both have. @typedef {{ tag: string, links?: number, total_clicks?: number }} ShownTag */
 
 export const SORTS = [
   { value: 'links', label: 'Most links' },
@@ -27,7 +27,7 @@ const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base'
 export function arranged(tags, { text, sort }) {
   const wanted = searched(text);
   const found = tags.filter(({ tag }) => searched(tag).includes(wanted));
-  const size = (/** @type {ShownTag} */ { links, clicks }) => (sort === 'name' ? 0 : (sort === 'clicks' ? clicks : links) ?? 0);
+  const size = (/** @type {ShownTag} */ { links, total_clicks }) => (sort === 'name' ? 0 : (sort === 'clicks' ? total_clicks : links) ?? 0);
   return found.sort((a, b) => size(b) - size(a) || byName.compare(a.tag, b.tag));
 }
 

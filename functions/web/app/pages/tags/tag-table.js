@@ -21,7 +21,7 @@ export function TagTable({ rows, jobs, onRename }) {
   const columns = [
     { label: 'Tag', isHeader: true, cell: (/** @type {ShownTag} */ row) => html`<${TagName} row=${row} state=${underWay(jobs, row.tag)} />` },
     { label: 'Links', isNumber: true, isMinor: true, cell: (/** @type {ShownTag} */ row) => html`<${LinksOfTag} row=${row} />` },
-    { label: 'Clicks', isNumber: true, isMinor: true, cell: (/** @type {ShownTag} */ { clicks }) => (clicks === undefined ? UNKNOWN : html`<span title=${number(clicks)}>${shortNumber(clicks)}</span>`) },
+    { label: 'Clicks', isNumber: true, isMinor: true, cell: (/** @type {ShownTag} */ { total_clicks: clicks }) => (clicks === undefined ? UNKNOWN : html`<span title=${number(clicks)}>${shortNumber(clicks)}</span>`) },
     ...(mayAct('member') ? [{ label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ShownTag} */ row) => html`<${TagActions} row=${row} onRename=${onRename} />` }] : []),
   ];
   return html`<${Card} class="flush tag-table"><${Table} isStacked label="Tags" columns=${columns} rows=${rows} keyOf=${(/** @type {ShownTag} */ { tag }) => folded(tag)} /><//>`;
@@ -29,7 +29,7 @@ export function TagTable({ rows, jobs, onRename }) {
 
 /** @param {{ row: ShownTag, state: string | undefined }} props */
 function TagName({ row, state }) {
-  const { tag, links, clicks } = row;
+  const { tag, links, total_clicks: clicks } = row;
   const numbers = [links !== undefined && html`<${LinksOfTag} row=${row} isSentence />`, clicks !== undefined && counted(clicks, 'click')].filter(Boolean);
   return html`<span class="row"><${Icon} name="tag" /><a class="line-title" href=${href(['tags', tag])} title=${`Numbers of the tag ${tag}`} aria-label=${tag}><bdi>${tag}</bdi></a>${state && html`<${Status} tone="muted">${state}<//>`}</span>
     <span class="small-print only-phone">${numbers.map((one, at) => html`${at > 0 && ' · '}${one}`)}</span>`;

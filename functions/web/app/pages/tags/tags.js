@@ -1,8 +1,8 @@
 // The tags that links have: what they are followed, and what can be done to all links that have one.
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
 import { counted, number } from '../../core/format.js';
+import { readTags } from '../../core/lists.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useResource } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
@@ -20,7 +20,7 @@ import { RenameTag } from './changes.js';
 import { TagTable } from './tag-table.js';
 
 /** @typedef {import('./arranged.js').ShownTag} ShownTag */
-/** @typedef {{ as_of: string, tags: import('../../core/lists.js').TagCount[], total: number, incomplete?: string[] }} TagList */
+/** @typedef {{ as_of: string, tags: import('../../core/lists.js').TagCount[], total: number, incomplete: string[] }} TagList */
 
 /** Until what a job has changed is counted. */
 const READ_EVERY_MS = 10_000;
@@ -32,7 +32,7 @@ export function TagsPage() {
   const [isWaiting, setWaiting] = useState(false);
   const [renamed, setRenamed] = useState(/** @type {ShownTag | undefined} */ (undefined));
   /** @type {import('../../core/resource.js').Resource<TagList>} */
-  const list = useResource('tags', () => call('GET /api/tags'), { everyMs: isWaiting ? READ_EVERY_MS : undefined });
+  const list = useResource('tags', readTags, { everyMs: isWaiting ? READ_EVERY_MS : undefined });
   const jobs = useJobs().data?.jobs ?? [];
   const behind = list.data !== undefined && isBehind(jobs, list.data.as_of);
   useEffect(() => setWaiting(behind), [behind]);
@@ -69,7 +69,7 @@ function Tags({ tags, data, jobs, isBehind: behind, onRename }) {
   return html`<div class="tag-controls">
       ${(tags.length >= SEARCHED_FROM || text) && html`<${SearchTags} value=${text} />`}
       <p class="muted small" role="status">
-        ${text ? `${number(rows.length)} of ${counted(tags.length, 'tag')}` : wordsOfCount(tags.length, data)}${data.incomplete?.length ? '. Not all links could be looked at.' : ''}
+        ${text ? `${number(rows.length)} of ${counted(tags.length, 'tag')}` : wordsOfCount(tags.length, data)}${data.incomplete.length > 0 ? '. Not all links could be looked at.' : ''}
         ${behind ? html`. Counted <${Time} at=${data.as_of} />: what has changed since follows within a minute.` : ''}
       </p>
       <${Menu} class="button quiet compact sort" items=${items}><span class="hidden">Order: </span>${sort.label}<${Icon} name="down" /><//>

@@ -1,9 +1,8 @@
 // Who did what, when and from where.
 
 import { html } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
 import { exactMoment, regionName } from '../../core/format.js';
-import { nameOf, useMembers } from '../../core/lists.js';
+import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { Loaded, SkeletonText } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -57,9 +56,9 @@ export function Entries({ label, entries, isOwn = false, linkOf }) {
   const names = (/** @type {string} */ kind) => entries.some(({ subject }) => subject?.kind === kind);
   // Who has given no name is known by an address, which members see.
   const members = useMembers({ isWanted: !isOwn && (names('member') || entries.some(hasNameless)) });
-  const keys = useResource(!isOwn && names('key') ? 'keys' : null, () => call('GET /api/keys'));
-  const memberOf = (/** @type {string | undefined} */ id) => members.data?.members.find((/** @type {Member} */ { user_id }) => user_id === id);
-  const personName = (/** @type {string | undefined} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
+  const keys = useApiKeys({ isWanted: !isOwn && names('key') });
+  const memberOf = (/** @type {string | null} */ id) => members.data?.members.find((/** @type {Member} */ { user_id }) => user_id === id);
+  const personName = (/** @type {string | null} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
   /** @type {import('./words.js').Known['isThere']} */
   const isThere = ({ kind, id }) => (kind === 'key' ? keys.data?.keys.some((/** @type {{ prefix: string }} */ { prefix }) => prefix === id) : memberOf(id) !== undefined);
   /** @type {(import('../../ui/table.js').Column<AuditEntry> | false)[]} */
@@ -87,7 +86,7 @@ function placeOf({ device, country }) {
 
 const OPERATOR = 'by whoever runs this Linklet';
 
-/** @param {{ actor: import('./words.js').Actor, personName: (userId?: string) => unknown, linkOf?: LinkOf }} props */
+/** @param {{ actor: import('./words.js').Actor, personName: (userId: string | null) => unknown, linkOf?: LinkOf }} props */
 function Who({ actor, personName, linkOf }) {
   const { kind, name, user_id, key_prefix } = actor;
   const link = linkOf?.(user_id ?? key_prefix ?? kind);

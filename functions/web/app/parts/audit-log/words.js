@@ -4,7 +4,7 @@ import { html } from '../../vendor/preact.js';
 import { href } from '../../core/router.js';
 import { withArticle } from '../../core/words.js';
 
-/** @typedef {{ kind: 'person' | 'key' | 'operator' | 'linklet', user_id?: string, name?: string | null, key_prefix?: string }} Actor */
+/** @typedef {{ kind: 'person' | 'key' | 'operator' | 'linklet', user_id: string | null, name: string | null, key_prefix: string | null }} Actor */
 /** @typedef {{ kind: 'member' | 'invitation' | 'key' | 'workspace' | 'link' | 'target' | 'job' | 'account' | 'session', id: string, name?: string | null }} Subject */
 
 /**
@@ -17,8 +17,8 @@ import { withArticle } from '../../core/words.js';
  * @property {Subject | null} subject
  * @property {string | null} from
  * @property {string | null} to
- * @property {string} [device]
- * @property {string} [country]
+ * @property {string | null} device
+ * @property {string | null} country
  * @property {string | null} address_hash the same for all that came from one network
  * @property {string} correlation_id
  */
@@ -41,6 +41,7 @@ export const ACTIONS = {
   'key.changed': 'Changed the API key {}',
   'key.paused': 'Paused the API key {}',
   'key.resumed': 'Let the API key {} work again',
+  'key.rotated': 'Rotated the API key {}',
   'key.kept': 'Kept the API key {}',
   'key.revoked': 'Revoked the API key {}',
   'link.changed': 'Changed the link {}',

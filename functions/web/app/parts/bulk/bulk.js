@@ -16,7 +16,7 @@ const WAIT_S = 1;
 /**
  * @typedef {{ done: number, all: number, retryAfter?: number }} Progress `retryAfter` is in how many seconds it goes on
  * @typedef {(progress: Progress) => void} Tell
- * @typedef {{ status: number, link?: any, problem?: any }} Result what the thing alone would have got
+ * @typedef {{ status: number, link: any, problem: any }} Result what the thing alone would have got
  */
 
 /**
@@ -127,4 +127,4 @@ const hasToWait = ({ status, code }) => status === 429 || code === 'try_again';
  * @param {Result} result
  * @returns {Outcome<T>}
  */
-const outcomeOf = (thing, { status, link, problem }) => ({ thing, link, error: problem && refusalOf(problem, { status }), isSent: true });
+const outcomeOf = (thing, { status, link, problem }) => ({ thing, link, error: problem ? refusalOf(problem, { status }) : undefined, isSent: true });

@@ -20,14 +20,15 @@ const OPENED_WITHIN_MS = 30_000;
 const LOOKED_EVERY_MS = 1_500;
 
 /** Whether there is still time. @param {MyWorkspace} workspace */
-const isRestorable = ({ restorable_until: until }) => until !== undefined && Date.parse(until) > Date.now();
+const isRestorable = ({ restorable_until: until }) => until !== null && Date.parse(until) > Date.now();
 
 /** Whether one may bring it back oneself. @param {MyWorkspace} workspace */
 export const mayRestore = (workspace) => workspace.role === 'admin' && isRestorable(workspace);
 
 /** When it was closed, and what can still be done about it. @param {{ workspace: MyWorkspace }} props */
 export function ClosedWords({ workspace }) {
-  const { role, closed_at = '', restorable_until = '' } = workspace;
+  const { role } = workspace;
+  const [closed_at, restorable_until] = [workspace.closed_at ?? '', workspace.restorable_until ?? ''];
   const closed = html`Closed <${Time} at=${closed_at} />.`;
   if (!isRestorable(workspace)) return html`${closed} It is deleted for good.`;
   const until = html`until <${Time} at=${restorable_until}>${exactMoment(restorable_until)}<//>`;

@@ -14,7 +14,7 @@ const AT_ONCE = 20;
 
 /** @param {{ code: string }} props */
 export function LinkHistory({ code }) {
-  const list = useFurther('history', (cursor, signal) => call('GET /api/links/{code}/history', { path: { code }, query: { limit: AT_ONCE, cursor }, signal }));
+  const list = useFurther('history', (after, signal) => call('GET /api/links/{code}/history', { path: { code }, query: { limit: AT_ONCE, after }, signal }));
   /** @type {Change[]} */
   const changes = list.rows;
   // Who has given no name is known by an address, which members see.

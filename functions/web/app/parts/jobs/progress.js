@@ -84,7 +84,9 @@ export function JobView({ job, isGone, resource, ahead = 0, isListed = false, on
     setStopping(true);
     try {
       const stopped = await call('DELETE /api/jobs/{id}', { path: { id: job.id } });
-      resource.change(() => stopped);
+      // It may be forgotten since.
+      if (stopped) resource.change(() => stopped);
+      else await resource.reload();
     } catch (error) {
       setStopping(false);
       toastFailure('It wasn’t stopped.', error);

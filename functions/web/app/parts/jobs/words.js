@@ -25,7 +25,7 @@ import { wordsFor } from '../../core/words.js';
  *   changed: number,
  *   failed: number,
  *   failures: JobFailure[],
- *   reason?: { code: string, detail: string },
+ *   reason: { code: string, detail: string } | null,
  *   created_by: string,
  *   created_by_name: string | null,
  *   created_at: string,

@@ -103,7 +103,7 @@ export function Terms({ form, link, destinations }) {
   const [isOpen, setOpen] = useState(() => hasTerms(link));
   // What is wrong has to be seen, and takes the focus.
   const isWrong = Object.keys(termsOf()).some((name) => errors[name]);
-  const used = link?.used !== undefined && usedOf(link);
+  const used = link && link.used !== null && usedOf(link);
   return html`<details class="fold" open=${isOpen || isWrong} onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
     <summary>When and for whom</summary>
     <div class="stack">

@@ -99,7 +99,7 @@ function Results({ list, filter, fresh, down, openers }) {
             isNew: code === fresh,
             // Where all are, it needs no saying.
             isPutAway: link.archived && link.status !== 'deleted' && filter.archived !== 'true',
-            isDown: link.target_id !== undefined && down.has(link.target_id),
+            isDown: link.target_id !== null && down.has(link.target_id),
           };
           return row(code, [...Object.values(state), me], () => html`<${LinkRow} key=${code} ...${state} actions=${actions} />`);
         }}

@@ -14,11 +14,11 @@ import { DAY_MS } from '../../core/format.js';
 /** Of a large workspace, only a part is counted. @param {string} [token] of another workspace @returns {Promise<Loss>} */
 export async function readLoss(token) {
   /** @type {import('../../core/lists.js').Overview} */
-  const { links, period, incomplete = [] } = await call('GET /api/overview', { token, query: lastYear() });
+  const { links, period, incomplete } = await call('GET /api/overview', { token, query: lastYear() });
   return {
     links: links.total + links.archived,
-    clicks: period?.clicks ?? 0,
-    isPart: period?.covers !== undefined || incomplete.includes('clicks'),
+    clicks: period?.total_clicks ?? 0,
+    isPart: Boolean(period?.covers) || incomplete.includes('clicks'),
     ...(incomplete.includes('links') && { hasMoreLinks: true }),
   };
 }

@@ -9,7 +9,7 @@ import { countryName, deviceName, destinationName, pageOfReferer, sourceName, va
  * @property {{ referer: string, count: number }[]} referers
  * @property {{ source: string, count: number }[]} sources
  * @property {{ campaign: string, count: number }[]} campaigns
- * @property {{ country: string, count: number }[]} countries
+ * @property {{ country: string | null, count: number }[]} countries
  * @property {{ device: string, count: number }[]} devices
  * @property {{ browser: string, count: number }[]} browsers
  * @property {{ os: string, count: number }[]} operating_systems
@@ -31,6 +31,8 @@ import { countryName, deviceName, destinationName, pageOfReferer, sourceName, va
 export const NONE = '(none)';
 /** Stands for values of which only the sum is known, so it can't be asked for. */
 export const OTHERS = '(other)';
+/** What asks for clicks whose country isn’t known. */
+export const UNKNOWN_COUNTRY = 'unknown';
 
 /** @type {Kind[]} */
 export const KINDS = [
@@ -44,7 +46,7 @@ export const KINDS = [
     table: 'destinations',
   },
   {
-    name: 'referrer',
+    name: 'referer',
     title: 'Referrers',
     one: 'Referrer',
     counts: (answer) => withDirect(answer.referers.map(({ referer, count }) => [referer, count]), answer.total_clicks),
@@ -74,7 +76,7 @@ export const KINDS = [
     name: 'country',
     title: 'Countries',
     one: 'Country',
-    counts: ({ countries }) => countries.map(({ country, count }) => [country, count]),
+    counts: ({ countries }) => countries.map(({ country, count }) => [country ?? UNKNOWN_COUNTRY, count]),
     nameOf: countryName,
     none: 'Nothing yet.',
     table: 'countries',

@@ -7,15 +7,15 @@ import { Status } from '../../ui/chips.js';
 import { Notice } from '../../ui/states.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 
-/** What is paused comes first, since somebody has to decide about it. @template {{ paused_at?: string }} T @param {T[]} list */
+/** What is paused comes first, since somebody has to decide about it. @template {{ paused_at: string | null }} T @param {T[]} list */
 export const pausedFirst = (list) => [...list.filter((one) => one.paused_at), ...list.filter((one) => !one.paused_at)];
 
-/** @param {{ at?: string }} props */
+/** @param {{ at: string | null }} props */
 export const PausedMark = ({ at }) => at && html`<${Status} tone="warn" title=${`Since ${fullTime(at)}`}>Paused<//>`;
 
 /**
  * Above a list: how many are paused, and why.
- * @param {{ list: { paused_at?: string }[], what: string, children: unknown }} props `what` is the word for one of them
+ * @param {{ list: { paused_at: string | null }[], what: string, children: unknown }} props `what` is the word for one of them
  */
 export function PausedNotice({ list, what, children }) {
   const count = list.filter((one) => one.paused_at).length;
@@ -34,14 +34,14 @@ export function KeepOrRemove({ name, removal, onKeep, onRemove }) {
 /**
  * Keeps something: shown at once, and taken back if the API refuses it.
  * @param {object} change
- * @param {{ paused_at?: string }} change.kept what it was
- * @param {(pausedAt: string | undefined) => void} change.show
+ * @param {{ paused_at: string | null }} change.kept what it was
+ * @param {(pausedAt: string | null) => void} change.show
  * @param {() => Promise<unknown>} change.send
  * @param {string} change.done what to say then
  * @param {string} change.failed
  */
 export async function keepPaused({ kept, show, send, done, failed }) {
-  show(undefined);
+  show(null);
   focusNext();
   try {
     await send();

@@ -3,7 +3,7 @@
 import { ApiError, call } from '../../core/api.js';
 import { AUDIENCES } from './audience.js';
 
-/** @typedef {{ period: string, clicks: number, people: number }} Point */
+/** @typedef {{ period: string, clicks: number, human_clicks: number }} Point */
 
 /**
  * The numbers of a time.
@@ -23,7 +23,7 @@ import { AUDIENCES } from './audience.js';
  *   as_of: string,
  *   week: number[][],
  *   before: Sums | null,
- *   covers?: { clicks: number, of: number, since: string },
+ *   covers: { clicks: number, of: number, since: string } | null,
  * }} Answer
  */
 

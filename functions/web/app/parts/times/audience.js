@@ -1,4 +1,4 @@
-// Whose clicks are shown: people's, those of bots and link previews, or all.
+// Whose clicks are shown: those of humans, those of bots and link previews, or all.
 
 import { html } from '../../vendor/preact.js';
 import { setQuery } from '../../core/router.js';
@@ -9,8 +9,10 @@ import { Choice } from '../../ui/chips.js';
 /** What the API is asked for, which has no name for all of them. @type {Record<Audience, string[]>} */
 export const AUDIENCES = { people: ['human'], bots: ['bot', 'prefetch'], all: ['human', 'bot', 'prefetch'] };
 
+export const ABOUT_HUMAN_CLICKS = 'Human clicks are those without bots and link previews.';
+
 const CHOICES = [
-  { value: 'people', label: 'People' },
+  { value: 'people', label: 'Humans' },
   { value: 'bots', label: 'Bots' },
   { value: 'all', label: 'All' },
 ];

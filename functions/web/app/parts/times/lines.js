@@ -10,7 +10,7 @@ import { DAY_MS, HOUR_MS } from './period.js';
  * @typedef {object} Lines
  * @property {number[]} times when each day or hour begins, in seconds since 1970; a day stands for its midnight in UTC
  * @property {Values} clicks
- * @property {Values} people
+ * @property {Values} humans those of humans
  * @property {Values | null} before the clicks of the time before
  */
 
@@ -23,8 +23,8 @@ export function linesOf(answer, now) {
   const times = timesOf(answer, answer);
   const points = new Map(answer.points.map((point) => [Date.parse(point.period), point]));
   const isKnown = knownIn(answer, now);
-  const values = (/** @type {'clicks' | 'people'} */ name) => times.map((time) => (isKnown(time) ? (points.get(time)?.[name] ?? 0) : null));
-  return { times: times.map((time) => time / 1000), clicks: values('clicks'), people: values('people'), before: beforeOf(answer, times.length) };
+  const values = (/** @type {'clicks' | 'human_clicks'} */ name) => times.map((time) => (isKnown(time) ? (points.get(time)?.[name] ?? 0) : null));
+  return { times: times.map((time) => time / 1000), clicks: values('clicks'), humans: values('human_clicks'), before: beforeOf(answer, times.length) };
 }
 
 /** Which times have numbers: not those to come, nor those whose clicks weren't looked at. @param {Answer} answer @param {number} now */

@@ -1,7 +1,7 @@
 // The time that numbers are of: which one an address says, how it is chosen, and what the API knows of it.
 
 export { isOfHere, queryOf, readAnswer } from './answer.js';
-export { AudienceChoice, audienceOf } from './audience.js';
+export { ABOUT_HUMAN_CLICKS, AudienceChoice, audienceOf } from './audience.js';
 export { useLatest } from './latest.js';
 export { linesOf, mergedLines } from './lines.js';
 export { dayOf, daysBetween, daysOf, periodOf, utcDayOf } from './period.js';
