@@ -250,8 +250,8 @@ units: ## measure what make cost computes with, and write it down with what foll
 	WRITE_UNITS=yes cargo test --workspace --test pipeline --test operations --test logs the_calculator_
 	$(PYTHON) -m infra.costs.pages
 
-routes: ## write the routes of template.yaml where `make watch` finds them
-	WRITE_ROUTES=yes cargo test --workspace --test routes watch_and_log_lines
+routes: ## write the routes where `make watch` finds them, and the operations where requests are compared with them
+	WRITE_ROUTES=yes cargo test --workspace --test routes watch_and_requests
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
 COST_INPUTS := CLICKS LINKS LIMITED UNLOCKS RENAMED LOGINS TARGETS WORKSPACE_TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \

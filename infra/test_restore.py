@@ -29,8 +29,8 @@ MEMBERSHIP = [
     item(f"ACCESS#{USER}", f"MEMBER#{WORKSPACE}", workspace_id=WORKSPACE), item(f"WS#{WORKSPACE}", f"MEMBER#{USER}", user_id=USER)
 ]
 KEY = [
-    item(pk, sk, workspace_id=WORKSPACE, prefix="sk_live_a1", created_by=USER)
-    for pk, sk in [(f"WS#{WORKSPACE}", "KEY#sk_live_a1"), ("KEY#5f3a", "KEY")]
+    item(pk, sk, workspace_id=WORKSPACE, prefix="lk_live_a1", created_by=USER)
+    for pk, sk in [(f"WS#{WORKSPACE}", "KEY#lk_live_a1"), ("KEY#5f3a", "KEY")]
 ]
 WORKSPACE_ITEMS = [item(f"WS#{WORKSPACE}", "WS", workspace_id=WORKSPACE), item("SLUG#ada", "SLUG", workspace_id=WORKSPACE)]
 ACCOUNT = [item(f"USER#{USER}", "USER"), item("EMAIL#ada@example.com", "EMAIL", user_id=USER), item(f"ACCESS#{USER}", "ADDRESS")]
@@ -106,9 +106,9 @@ class Statistics(unittest.TestCase):
 class People(unittest.TestCase):
     def test_what_nobody_has_changed_comes_back(self) -> None:
         entries = [
-            entry(f"WS#{WORKSPACE}", "member.removed", f"member:{OTHER}"), entry(f"WS#{WORKSPACE}", "key.revoked", "key:sk_live_b2"),
+            entry(f"WS#{WORKSPACE}", "member.removed", f"member:{OTHER}"), entry(f"WS#{WORKSPACE}", "key.revoked", "key:lk_live_b2"),
             entry(f"USER#{USER}", "session.all_ended", f"account:{USER}"), entry(f"USER#{USER}", "account.exported", f"account:{USER}"),
-            entry(f"WS#{WORKSPACE}", "key.created", "key:sk_live_a1"),
+            entry(f"WS#{WORKSPACE}", "key.created", "key:lk_live_a1"),
         ]
         for each in [*MEMBERSHIP, *KEY, *ACCOUNT]:
             self.assertEqual(objection("users", each, Known(changed=changed_by(entries))), "", each)
@@ -119,7 +119,7 @@ class People(unittest.TestCase):
             (entry(of_workspace, "member.removed", f"member:{USER}"), [*MEMBERSHIP, *KEY, WORKSPACE_ITEMS[0]]),
             (entry(of_workspace, "member.paused", f"member:{USER}"), [*MEMBERSHIP, *KEY]),
             (entry(of_workspace, "member.joined", f"member:{OTHER}"), WORKSPACE_ITEMS),
-            (entry(of_workspace, "key.revoked", "key:sk_live_a1"), KEY),
+            (entry(of_workspace, "key.revoked", "key:lk_live_a1"), KEY),
             (entry(of_workspace, "workspace.changed", f"workspace:{WORKSPACE}"), WORKSPACE_ITEMS),
             (entry(of_workspace, "workspace.closed", f"workspace:{WORKSPACE}"), [*MEMBERSHIP, *KEY, *WORKSPACE_ITEMS]),
             (entry(of_person, "account.closed", f"account:{USER}"), [*MEMBERSHIP, *KEY, *ACCOUNT]),

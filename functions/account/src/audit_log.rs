@@ -7,7 +7,7 @@ use linklet_domain::{
     EventId, FullName, IpHash, Timestamp, UserId,
 };
 use linklet_dynamodb::{Cursor, Page};
-use linklet_lambda::http::{Format, Request, Response, Result, StatusCode, TableRows, json};
+use linklet_lambda::http::{Following, Format, Request, Response, Result, StatusCode, TableRows, json};
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::link_view::within_budget;
 use serde::Serialize;
@@ -20,18 +20,13 @@ const PAGE: usize = 50;
 /// How many entries a page of a table has.
 const ROWS: usize = 1_000;
 
-/// What narrows both audit logs, and says in which form they are wanted.
-const PARAMETERS: [&str; 6] = ["limit", "after", "from", "to", "action", "format"];
-
 impl Account {
     pub(crate) async fn show_workspace_audit_log(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        request.refuse_unknown(PARAMETERS.into_iter().chain(["actor"]))?;
         let actor = request.parsed("actor", Actor::parse)?;
         self.show_audit_log(request, &AuditLog::Workspace(caller.workspace), actor).await
     }
 
     pub(crate) async fn show_own_audit_log(&self, request: &Request, person: &Person) -> Result<Response> {
-        request.refuse_unknown(PARAMETERS)?;
         self.show_audit_log(request, &AuditLog::Person(person.user), None).await
     }
 
@@ -39,20 +34,23 @@ impl Account {
         let (from, to) = request.time_between(("from", "to"))?;
         let action = request.parsed("action", ActionFilter::parse)?;
         let filter = AuditFilter { from, to, actor, action };
-        let after = request.parsed("after", Cursor::<EventId>::decode)?;
-        let (format, page_size) = (Format::of(request)?, request.page_size_or(PAGE)?);
-        let limit = if format == Format::Csv { ROWS } else { page_size };
+        let after = request.after(Cursor::<EventId>::decode)?;
+        let format = Format::of(request)?;
+        let limit = match format {
+            Format::Json => request.page_size_or(PAGE)?,
+            Format::Csv => request.number_of_rows(ROWS)?,
+        };
         let Page { items, next } = self.users.audit_log().list(audit_log, &filter, limit, after.as_ref()).await?;
         let names = within_budget("names", self.users.names().names(people_in(&items))).await.unwrap_or_default();
         let entries: Vec<_> = items.iter().map(|entry| EntryView::new(entry, &names)).collect();
-        let next_cursor = next.map(|cursor| cursor.encode());
+        let next = request.following(next.map(|cursor| cursor.encode()));
         match format {
-            Format::Json => Ok(json(StatusCode::OK, &AuditLogView { entries, next_cursor })),
+            Format::Json => Ok(json(StatusCode::OK, &AuditLogView { entries, next })),
             Format::Csv => {
                 let mut rows = TableRows::default();
                 rows.add(COLUMNS)?;
                 entries.iter().try_for_each(|entry| rows.add(entry.row()))?;
-                rows.page(request, next_cursor.as_deref())
+                rows.page(request, &next)
             }
         }
     }
@@ -68,7 +66,8 @@ fn people_in(entries: &[AuditEntry]) -> BTreeSet<&UserId> {
 #[derive(Serialize)]
 struct AuditLogView<'a> {
     entries: Vec<EntryView<'a>>,
-    next_cursor: Option<String>,
+    #[serde(flatten)]
+    next: Following,
 }
 
 #[derive(Serialize)]
@@ -80,21 +79,18 @@ struct EntryView<'a> {
     subject: Option<SubjectView<'a>>,
     from: Option<&'a str>,
     to: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     country: Option<&'a CountryCode>,
     address_hash: Option<&'a IpHash>,
     correlation_id: &'a CorrelationId,
 }
 
-/// Who has acted. Only a person has an id and a name, which is `null` if they have none or are gone.
-#[serde_with::skip_serializing_none]
+/// Who has acted. Only a person has an id, and a name unless they have none or are gone.
 #[derive(Serialize)]
 struct ActorView<'a> {
     kind: &'static str,
     user_id: Option<&'a UserId>,
-    name: Option<Option<&'a FullName>>,
+    name: Option<&'a FullName>,
     key_prefix: Option<&'a str>,
 }
 
@@ -102,7 +98,6 @@ struct ActorView<'a> {
 struct SubjectView<'a> {
     kind: &'static str,
     id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a FullName>,
 }
 
@@ -132,7 +127,7 @@ impl<'a> EntryView<'a> {
             Actor::Person(_) | Actor::Operator | Actor::Linklet => None,
         };
         let user_id = entry.actor.person();
-        let name = user_id.map(|user| names.get(user));
+        let name = name_of(user_id);
         let actor = ActorView { kind: entry.actor.kind(), user_id, name, key_prefix };
         let subject = |subject: &'a AuditSubject| SubjectView {
             kind: subject.kind(),
@@ -164,7 +159,7 @@ impl<'a> EntryView<'a> {
             self.action.to_string(),
             actor.kind.to_owned(),
             actor_id.unwrap_or_default(),
-            text(actor.name.flatten().map(FullName::as_str)),
+            text(actor.name.map(FullName::as_str)),
             text(subject.as_ref().map(|subject| subject.kind)),
             text(subject.as_ref().map(|subject| subject.id.as_str())),
             text(subject.as_ref().and_then(|subject| subject.name).map(FullName::as_str)),

@@ -16,7 +16,7 @@ use linklet_domain::{
 use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::guesses::Guesses;
-use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
+use linklet_lambda::http::{ApiError, Handler, Method, Once, Problem, Request, Response, Result};
 use linklet_lambda::identity::{Caller, Person, TokenVerifier};
 use linklet_lambda::telemetry::warn_of;
 
@@ -56,6 +56,23 @@ impl Account {
         Ok(if is_leaving { Problem::AccountClosing.into() } else { Problem::TryAgain.into() })
     }
 
+    /// The answer that a request of the person with the same idempotency key got.
+    async fn first_answer(&self, request: &Request, user: &UserId, once: &Once) -> Result<Option<Response>> {
+        let Some(key) = once.key() else { return Ok(None) };
+        once.repeated(self.users.creation_answer(user, key, request.received_at).await?)
+    }
+
+    /// The answer that a request of the person with the same idempotency key got meanwhile, in place of this error.
+    async fn first_answer_or(
+        &self,
+        request: &Request,
+        user: &UserId,
+        once: &Once,
+        error: impl Into<ApiError>,
+    ) -> Result<Response> {
+        self.first_answer(request, user, once).await?.ok_or(error.into())
+    }
+
     /// Where what this caller changes by a request comes from.
     fn origin(&self, request: &Request, caller: &Caller) -> AuditContext {
         self.guesses.origin(request, caller.actor())
@@ -79,12 +96,15 @@ impl Account {
     }
 }
 
-const NOT_ALLOWED: ApiError = ApiError::Problem(Problem::RoleTooLow);
+const NOT_ALLOWED: ApiError = ApiError::RoleTooLow(Role::Admin);
 
 impl Handler for Account {
     async fn handle(&self, request: &Request) -> Result<Response> {
         let member = async || self.tokens.authenticate(request).await;
         let member_now = async || self.tokens.require_now(request, Role::Viewer).await;
+        // Whoever may have API keys: a key acts as a member.
+        let keyholder = async || self.tokens.require(request, Role::Member).await;
+        let keyholder_now = async || self.tokens.require_now(request, Role::Member).await;
         let admin = async || self.tokens.require(request, Role::Admin).await;
         let admin_now = async || self.tokens.require_now(request, Role::Admin).await;
         let person = async || self.tokens.person(request).await;
@@ -92,7 +112,7 @@ impl Handler for Account {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "workspace"]) => self.show_workspace(&member().await?).await,
             (&Method::PATCH, ["api", "workspace"]) => self.change_workspace(request, &admin_now().await?).await,
-            (&Method::GET, ["api", "workspace", "members"]) => self.list_members(&member().await?).await,
+            (&Method::GET, ["api", "workspace", "members"]) => self.list_members(request, &member().await?).await,
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
                 self.change_member(request, &admin_now().await?, user).await
             }
@@ -110,7 +130,7 @@ impl Handler for Account {
             (&Method::POST, ["api", "invitations", "accept"]) => {
                 self.accept_invitation(request, &person_now().await?).await
             }
-            (&Method::GET, ["api", "me", "workspaces"]) => self.list_workspaces(&person().await?).await,
+            (&Method::GET, ["api", "me", "workspaces"]) => self.list_workspaces(request, &person().await?).await,
             (&Method::GET, ["api", "workspace", "audit"]) => {
                 self.show_workspace_audit_log(request, &admin().await?).await
             }
@@ -124,10 +144,17 @@ impl Handler for Account {
             (&Method::GET, ["api", "unsubscribe"]) => self.show_unsubscribing(request),
             (&Method::POST, ["api", "unsubscribe"]) => self.unsubscribe(request).await,
             (&Method::POST, ["api", "workspaces"]) => self.create_workspace(request, &person_now().await?).await,
-            (&Method::POST, ["api", "keys"]) => self.create_key(request, &admin_now().await?).await,
-            (&Method::GET, ["api", "keys"]) => self.list_keys(request, &admin().await?).await,
-            (&Method::PATCH, ["api", "keys", prefix]) => self.change_key(request, &admin_now().await?, prefix).await,
-            (&Method::DELETE, ["api", "keys", prefix]) => self.revoke_key(request, &admin_now().await?, prefix).await,
+            (&Method::POST, ["api", "keys"]) => self.create_key(request, &keyholder_now().await?).await,
+            (&Method::GET, ["api", "keys"]) => self.list_keys(request, &keyholder().await?).await,
+            (&Method::PATCH, ["api", "keys", prefix]) => {
+                self.change_key(request, &keyholder_now().await?, prefix).await
+            }
+            (&Method::DELETE, ["api", "keys", prefix]) => {
+                self.revoke_key(request, &keyholder_now().await?, prefix).await
+            }
+            (&Method::POST, ["api", "keys", prefix, "rotate"]) => {
+                self.rotate_key(request, &keyholder_now().await?, prefix).await
+            }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }

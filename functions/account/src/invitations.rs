@@ -1,15 +1,13 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
-use std::collections::BTreeMap;
-
 use linklet_domain::{
-    AccountChange, EmailAddress, GuessKind, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, Timestamp,
-    TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    AccountChange, EmailAddress, GuessKind, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, SortOrder,
+    Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::guesses::Attempt;
 use linklet_lambda::http::{
-    ApiError, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret,
+    ApiError, Once, Problem, Request, Response, Result, StatusCode, created, json, listed, no_content, with_secret,
 };
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::telemetry::warn_of;
@@ -17,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Account, NOT_ALLOWED};
 
-const NO_INVITATION: ApiError = ApiError::Problem(Problem::InvitationNotFound);
 /// The error of every token that doesn't work, whatever the reason is.
 const INVALID: ApiError = ApiError::Problem(Problem::InvitationInvalid);
 const ALREADY: ApiError = ApiError::Problem(Problem::AlreadyMember);
@@ -25,22 +22,32 @@ const ALREADY: ApiError = ApiError::Problem(Problem::AlreadyMember);
 impl Account {
     /// 201 with an invitation and its token, which no other answer shows.
     pub(crate) async fn invite(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let NewInvitation { email, role } = request.json()?;
+        let body = request.json_object()?;
+        let once = Once::in_workspace(request, &caller.workspace, &body)?;
+        let wanted = body.read();
+        if let Some(first) = self.first_answer(request, &caller.user, &once).await? {
+            return Ok(first);
+        }
+        let NewInvitation { email, role } = wanted?;
         let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(ApiError::internal)?;
         let (workspace, role) = (&caller.workspace, role.unwrap_or(Role::Member));
         let invitation = Invitation::new(workspace, email, role, &caller.user, token.hash(), request.received_at);
         let origin = self.origin(request, caller);
-        match self.users.invite(&invitation, caller.acting()?.session, &origin).await? {
+        // The list has it: an invitation has no address of its own to read.
+        let location = "invitations";
+        let mut shown = CreatedInvitation::of(&invitation);
+        let answer = once.answer(StatusCode::CREATED, &shown, location).map_err(ApiError::internal)?;
+        match self.users.invite(&invitation, caller.acting()?.session, once.kept(&answer), &origin).await? {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
-                // The list has it: an invitation has no address of its own to read.
-                let Invitation { id, email, role, .. } = &invitation;
-                let (expires_at, token) = (invitation.expires_at(), token.reveal());
-                let shown = CreatedInvitation { id, email, role: *role, expires_at, token };
-                Ok(with_secret(created("invitations", &shown)))
+                shown.token = Some(token.reveal());
+                Ok(with_secret(created(location, &shown)))
             }
+            InviteOutcome::KeyTaken => self.first_answer_or(request, &caller.user, &once, Problem::TryAgain).await,
             InviteOutcome::AlreadyMember => Err(ALREADY),
-            InviteOutcome::TooMany => Err(Problem::InvitationLimit.into()),
+            InviteOutcome::TooMany => {
+                self.first_answer_or(request, &caller.user, &once, Problem::InvitationLimit).await
+            }
             InviteOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
         }
     }
@@ -65,16 +72,16 @@ impl Account {
 
     pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let open = self.users.invitations(&caller.workspace, request.received_at).await?;
-        let invitations: Vec<_> = open.iter().map(InvitationView::from).collect();
-        Ok(json(StatusCode::OK, &BTreeMap::from([("invitations", invitations)])))
+        let key = |invitation: &Invitation| format!("{}#{}", invitation.created_at, invitation.id);
+        let (open, next) = request.slice(open, SortOrder::Descending, key)?;
+        Ok(listed("invitations", open.iter().map(InvitationView::from).collect(), next))
     }
 
     pub(crate) async fn withdraw_invitation(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
-        let id = InvitationId::parse(id).map_err(|_| NO_INVITATION)?;
+        let Ok(id) = InvitationId::parse(id) else { return Ok(no_content()) };
         let origin = self.origin(request, caller);
         match self.users.withdraw_invitation(&caller.workspace, &caller.user, &id, &origin).await? {
-            WithdrawOutcome::Withdrawn => Ok(no_content()),
-            WithdrawOutcome::NoInvitation => Err(NO_INVITATION),
+            WithdrawOutcome::Withdrawn | WithdrawOutcome::NoInvitation => Ok(no_content()),
             WithdrawOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
         }
     }
@@ -161,14 +168,22 @@ impl<'a> ShownInvitation<'a> {
     }
 }
 
-/// The response with a new invitation, the only one that contains the token.
+/// The response with a new invitation: the first one contains the token, and no repeated one.
 #[derive(Serialize)]
 struct CreatedInvitation<'a> {
     id: &'a InvitationId,
     email: &'a EmailAddress,
     role: Role,
     expires_at: Timestamp,
-    token: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+}
+
+impl<'a> CreatedInvitation<'a> {
+    fn of(invitation: &'a Invitation) -> Self {
+        let Invitation { id, email, role, .. } = invitation;
+        Self { id, email, role: *role, expires_at: invitation.expires_at(), token: None }
+    }
 }
 
 #[derive(Serialize)]

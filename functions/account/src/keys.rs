@@ -1,53 +1,125 @@
 //! The API keys of a workspace.
 
-use std::collections::BTreeMap;
-
 use std::collections::BTreeSet;
 
 use linklet_domain::{
-    AccountChange, ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Scope, Scopes, Timestamp, UserId, optional,
+    AccountChange, ApiKey, ApiKeySecret, Invalid, KeyName, KeyPrefix, Role, Scope, Scopes, SortOrder, Timestamp,
+    UserId, optional,
 };
-use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
+use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, CreationAnswer, KeyChange, KeyOutcome};
 use linklet_lambda::http::{
-    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, created, json, no_content, with_secret,
+    ApiError, Belonging, Immutable, JsonObject, Once, Problem, Request, Response, Result, StatusCode, created, json,
+    listed, no_content, with_secret,
 };
 use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
 
-use crate::{Account, NOT_ALLOWED};
+use crate::Account;
 
 const NO_KEY: ApiError = ApiError::Problem(Problem::ApiKeyNotFound);
 
+/// Where the list is, which has a new key: a key has no address of its own to read.
+const LIST: &str = "keys";
+const LIST_FROM_A_KEY: &str = "../../keys";
+
+/// How often a key is made again whose prefix is taken, or whose predecessor was changed meanwhile.
+const TRIES: u32 = 5;
+
 impl Account {
+    /// 201 with a new key of the caller's, which no other answer shows.
     pub(crate) async fn create_key(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        const TRIES: u32 = 5;
-        let wanted = NewKey::read(request)?;
+        let body = request.json_object()?;
+        let once = Once::in_workspace(request, &caller.workspace, &body)?;
+        let wanted = body.read::<Body>();
+        // Before the body is judged: an expiry that was in the future at the first request may have passed since.
+        if let Some(first) = self.first_answer(request, &caller.user, &once).await? {
+            return Ok(first);
+        }
+        let wanted = NewKey::read(wanted?, request)?;
         let origin = self.origin(request, caller);
         for _ in 0..TRIES {
             let secret = (self.generate_key)().map_err(ApiError::internal)?;
             let key = wanted.key(&secret, caller, request.received_at);
-            match self.users.create_key(&key, caller.acting()?.session, &origin).await? {
-                CreateKeyOutcome::Created => {
-                    let prefix = key.prefix.clone();
-                    let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
-                    self.tell(request, &caller.user, &caller.workspace, created_key).await;
-                    let ApiKey { ref prefix, ref name, ref scopes, expires_at, .. } = key;
-                    let shown = CreatedKey { key: secret.reveal(), prefix, name, scopes, expires_at };
-                    // The list has it: a key has no address of its own to read.
-                    return Ok(with_secret(created("keys", &shown)));
-                }
-                CreateKeyOutcome::PrefixTaken => {}
-                CreateKeyOutcome::TooMany => return Err(Problem::TooManyApiKeys.into()),
-                CreateKeyOutcome::CallerNotAdmin => return Err(NOT_ALLOWED),
+            let answer = answer_to_repetition(&once, &key, LIST)?;
+            let session = caller.acting()?.session;
+            match self.users.create_key(&key, session, once.kept(&answer), &origin).await? {
+                CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {}
+                outcome => return self.made_key(request, caller, (&once, outcome), (&key, &secret), LIST).await,
             }
         }
-        Err(ApiError::Problem(Problem::NoFreeCode))
+        Err(Problem::NoFreeCode.into())
     }
 
+    /// 201 with a key that is to be used instead of one, which ends some time later.
+    pub(crate) async fn rotate_key(&self, request: &Request, caller: &Caller, prefix: &str) -> Result<Response> {
+        let body = if request.has_body() { request.json_object()? } else { JsonObject::default() };
+        let once = Once::in_workspace(request, &caller.workspace, &body)?;
+        let wanted = if request.has_body() { body.read() } else { Ok(Rotation::default()) };
+        if let Some(first) = self.first_answer(request, &caller.user, &once).await? {
+            return Ok(first);
+        }
+        let Rotation { expires_at } = wanted?;
+        let (prefix, now) = (KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?, request.received_at);
+        request.require_future("expires_at", expires_at)?;
+        let origin = self.origin(request, caller);
+        for _ in 0..TRIES {
+            let key = self.users.key(&caller.workspace, &prefix, now).await?.ok_or(NO_KEY)?;
+            caller.require_owner(&key.created_by)?;
+            if key.rotated_to.is_some() || !key.is_valid_at(now) {
+                return self.first_answer_or(request, &caller.user, &once, Problem::ApiKeyNotRotatable).await;
+            }
+            let ends_at = key.end_of_rotated(expires_at, now)?;
+            let secret = (self.generate_key)().map_err(ApiError::internal)?;
+            let successor = key.successor(&secret, now);
+            let answer = answer_to_repetition(&once, &successor, LIST_FROM_A_KEY)?;
+            let (acting, kept) = (caller.acting()?, once.kept(&answer));
+            match self.users.rotate_key((&key, ends_at), &successor, acting, kept, &origin).await? {
+                CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {}
+                CreateKeyOutcome::TooMany => {
+                    return self.first_answer_or(request, &caller.user, &once, Problem::ApiKeyNotRotatable).await;
+                }
+                outcome => {
+                    let made = (&successor, &secret);
+                    return self.made_key(request, caller, (&once, outcome), made, LIST_FROM_A_KEY).await;
+                }
+            }
+        }
+        Err(Problem::TryAgain.into())
+    }
+
+    /// What comes of a request that makes a key.
+    async fn made_key(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        (once, outcome): (&Once, CreateKeyOutcome),
+        (key, secret): (&ApiKey, &ApiKeySecret),
+        list: &str,
+    ) -> Result<Response> {
+        match outcome {
+            CreateKeyOutcome::Created => {
+                let prefix = key.prefix.clone();
+                let created_key = |workspace_name| AccountChange::KeyCreated { prefix, workspace_name };
+                self.tell(request, &key.created_by, &caller.workspace, created_key).await;
+                Ok(with_secret(created(list, &CreatedKey { key: secret.reveal(), shown: KeyView::from(key) })))
+            }
+            CreateKeyOutcome::TooMany => {
+                self.first_answer_or(request, &caller.user, once, Problem::TooManyApiKeys).await
+            }
+            CreateKeyOutcome::NotAllowed => Err(not_allowed(caller, &key.created_by)),
+            CreateKeyOutcome::KeyTaken | CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {
+                self.first_answer_or(request, &caller.user, once, Problem::TryAgain).await
+            }
+        }
+    }
+
+    /// The keys of the workspace for an admin, and for others their own.
     pub(crate) async fn list_keys(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let keys = self.users.keys(&caller.workspace, request.received_at).await?;
-        let keys: Vec<_> = keys.iter().map(KeyView::from).collect();
-        Ok(json(StatusCode::OK, &BTreeMap::from([("keys", keys)])))
+        let mut keys = self.users.keys(&caller.workspace, request.received_at).await?;
+        keys.retain(|key| caller.role.may_change(&key.created_by, &caller.user));
+        let key = |key: &ApiKey| format!("{}#{}", key.created_at, key.prefix);
+        let (keys, next) = request.slice(keys, SortOrder::Descending, key)?;
+        Ok(listed("keys", keys.iter().map(KeyView::from).collect(), next))
     }
 
     /// Renames a key, pauses it, or lets it work again.
@@ -56,7 +128,11 @@ impl Account {
         let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
         let (change, origin) = (KeyChange { name, is_active }, self.origin(request, caller));
         let outcome = self.users.change_key(&caller.workspace, caller.acting()?, &prefix, &change, &origin).await?;
-        let ChangedKey { key, was_active } = done(outcome)?;
+        let ChangedKey { key, was_active } = match outcome {
+            KeyOutcome::Done(changed) => *changed,
+            KeyOutcome::NoKey => return Err(NO_KEY),
+            KeyOutcome::NotAllowed(creator) => return Err(not_allowed(caller, &creator)),
+        };
         let told = |workspace_name| match key.paused_at {
             None => AccountChange::KeyResumed { prefix, workspace_name },
             Some(_) => AccountChange::KeyPaused { prefix, workspace_name },
@@ -68,26 +144,43 @@ impl Account {
     }
 
     pub(crate) async fn revoke_key(&self, request: &Request, caller: &Caller, prefix: &str) -> Result<Response> {
-        let prefix = KeyPrefix::parse(prefix).map_err(|_| NO_KEY)?;
+        let Ok(prefix) = KeyPrefix::parse(prefix) else { return Ok(no_content()) };
         let origin = self.origin(request, caller);
-        let key = done(self.users.revoke_key(&caller.workspace, &caller.user, &prefix, &origin).await?)?;
+        let key = match self.users.revoke_key(&caller.workspace, &caller.user, &prefix, &origin).await? {
+            KeyOutcome::Done(key) => key,
+            KeyOutcome::NoKey => return Ok(no_content()),
+            KeyOutcome::NotAllowed(creator) => return Err(not_allowed(caller, &creator)),
+        };
         let revoked = |workspace_name| AccountChange::KeyRevoked { prefix, workspace_name };
         self.tell(request, &key.created_by, &caller.workspace, revoked).await;
         Ok(no_content())
     }
 }
 
-fn done<T>(outcome: KeyOutcome<T>) -> Result<T> {
-    match outcome {
-        KeyOutcome::Done(done) => Ok(*done),
-        KeyOutcome::NoKey => Err(NO_KEY),
-        KeyOutcome::CallerNotAdmin => Err(NOT_ALLOWED),
-    }
+/// Why somebody can't do something with a key that this person has made.
+fn not_allowed(caller: &Caller, creator: &UserId) -> ApiError {
+    let of_others = ApiError::Forbidden(Belonging::Member);
+    if *creator == caller.user { ApiError::RoleTooLow(Role::Member) } else { of_others }
+}
+
+/// What a repeated request for a key is answered, which doesn't show the key.
+fn answer_to_repetition(once: &Once, key: &ApiKey, list: &str) -> Result<CreationAnswer> {
+    once.answer(StatusCode::CREATED, &KeyView::from(key), list).map_err(ApiError::internal)
 }
 
 /// What nobody can change of a key.
 const IMMUTABLE: Immutable = Immutable {
-    members: &["key", "prefix", "scopes", "created_by", "created_at", "expires_at", "last_used_at", "paused_at"],
+    members: &[
+        "key",
+        "prefix",
+        "scopes",
+        "created_by",
+        "created_at",
+        "expires_at",
+        "last_used_at",
+        "paused_at",
+        "rotated_to",
+    ],
     sentence: None,
 };
 
@@ -116,6 +209,13 @@ struct Body {
     expires_at: Option<Timestamp>,
 }
 
+/// The body of a request to rotate a key: when the key ends.
+#[derive(Default, Deserialize)]
+struct Rotation {
+    #[serde(default, deserialize_with = "optional")]
+    expires_at: Option<Timestamp>,
+}
+
 /// The parsed request for a new API key.
 struct NewKey {
     name: KeyName,
@@ -124,8 +224,7 @@ struct NewKey {
 }
 
 impl NewKey {
-    fn read(request: &Request) -> Result<Self> {
-        let Body { name, scopes, expires_at } = request.json()?;
+    fn read(Body { name, scopes, expires_at }: Body, request: &Request) -> Result<Self> {
         request.require_future("expires_at", expires_at)?;
         // A key that nobody says more of is for what most programs do: they read links and make them.
         let scopes = scopes.unwrap_or_else(|| BTreeSet::from([Scope::LinksRead, Scope::LinksWrite]));
@@ -145,6 +244,8 @@ impl NewKey {
             last_used_at: None,
             paused_at: None,
             closed_at: None,
+            rotated_to: None,
+            first_prefix: None,
         }
     }
 }
@@ -153,11 +254,8 @@ impl NewKey {
 #[derive(Serialize)]
 struct CreatedKey<'a> {
     key: &'a str,
-    prefix: &'a KeyPrefix,
-    name: &'a KeyName,
-    scopes: &'a Scopes,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Timestamp>,
+    #[serde(flatten)]
+    shown: KeyView<'a>,
 }
 
 #[derive(Serialize)]
@@ -167,19 +265,29 @@ struct KeyView<'a> {
     scopes: &'a Scopes,
     created_by: UserId,
     created_at: Timestamp,
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
     last_used_at: Option<Timestamp>,
     is_active: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     paused_at: Option<Timestamp>,
+    rotated_to: Option<&'a KeyPrefix>,
 }
 
 impl<'a> From<&'a ApiKey> for KeyView<'a> {
     fn from(key: &'a ApiKey) -> Self {
         let ApiKey { ref prefix, ref name, ref scopes, created_by, created_at, .. } = *key;
         let ApiKey { expires_at, last_used_at, paused_at, .. } = *key;
-        let is_active = paused_at.is_none();
-        Self { prefix, name, scopes, created_by, created_at, expires_at, last_used_at, is_active, paused_at }
+        let (is_active, rotated_to) = (paused_at.is_none(), key.rotated_to.as_ref());
+        Self {
+            prefix,
+            name,
+            scopes,
+            created_by,
+            created_at,
+            expires_at,
+            last_used_at,
+            is_active,
+            paused_at,
+            rotated_to,
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! The members of a workspace and their roles.
 
-use std::collections::BTreeMap;
-
-use linklet_domain::{AccountChange, Invalid, KeysLeft, Member, Role, Timestamp, UserId, optional};
+use linklet_domain::{
+    AccountChange, EmailAddress, FullName, Invalid, KeysLeft, Member, Role, SortOrder, Timestamp, UserId, optional,
+};
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
-use linklet_lambda::http::{ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::http::{
+    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, listed, no_content,
+};
 use linklet_lambda::identity::Caller;
 use linklet_lambda::telemetry::warn_of;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Account, NOT_ALLOWED, keys::resumes};
 
@@ -15,9 +17,11 @@ use crate::{Account, NOT_ALLOWED, keys::resumes};
 const NO_MEMBER: ApiError = ApiError::Problem(Problem::MemberNotFound);
 
 impl Account {
-    pub(crate) async fn list_members(&self, caller: &Caller) -> Result<Response> {
+    pub(crate) async fn list_members(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let members = self.users.members(&caller.workspace).await?;
-        Ok(json(StatusCode::OK, &BTreeMap::from([("members", members)])))
+        let key = |member: &Member| format!("{}#{}", member.joined_at, member.user);
+        let (members, next) = request.slice(members, SortOrder::Ascending, key)?;
+        Ok(listed("members", members.iter().map(MemberView::from).collect(), next))
     }
 
     pub(crate) async fn change_member(&self, request: &Request, caller: &Caller, user: &str) -> Result<Response> {
@@ -44,7 +48,7 @@ impl Account {
             };
             self.tell(request, &user, workspace, told).await;
         }
-        Ok(json(StatusCode::OK, &changed))
+        Ok(json(StatusCode::OK, &MemberView::from(&changed)))
     }
 
     /// Removes a member. Admins may remove any member, others only themselves. Their API keys are revoked, unless an admin wants to
@@ -57,7 +61,7 @@ impl Account {
         if !is_admin && (user.as_ref() != Ok(&caller.user) || keys == KeysLeft::Kept) {
             return Err(NOT_ALLOWED);
         }
-        let user = user.map_err(|_| NO_MEMBER)?;
+        let Ok(user) = user else { return Ok(no_content()) };
         let removal = Removal {
             workspace: &caller.workspace,
             caller: &caller.user,
@@ -66,7 +70,11 @@ impl Account {
             at: request.received_at,
             origin: self.origin(request, caller),
         };
-        done(self.users.remove_member(&removal).await?)?;
+        match self.users.remove_member(&removal).await? {
+            // A request before this one may have removed them, and got no further.
+            MemberOutcome::NoMember => return Ok(no_content()),
+            outcome => done(outcome)?,
+        };
         self.revoke_what_was_made(&removal).await;
         let removed = |workspace_name| AccountChange::Removed { workspace_name };
         self.tell(request, &user, &caller.workspace, removed).await;
@@ -84,6 +92,24 @@ impl Account {
         }
         let withdrawn = self.users.withdraw_invitations_by(workspace, user, made_until, origin).await;
         warn_of(withdrawn, "the invitations of a removed member could not be withdrawn at once");
+    }
+}
+
+/// A member as the API shows them.
+#[derive(Serialize)]
+struct MemberView<'a> {
+    user_id: UserId,
+    email: &'a EmailAddress,
+    full_name: Option<&'a FullName>,
+    role: Role,
+    joined_at: Timestamp,
+    paused_at: Option<Timestamp>,
+}
+
+impl<'a> From<&'a Member> for MemberView<'a> {
+    fn from(member: &'a Member) -> Self {
+        let Member { user: user_id, ref email, ref full_name, role, joined_at, paused_at } = *member;
+        Self { user_id, email, full_name: full_name.as_ref(), role, joined_at, paused_at }
     }
 }
 

@@ -4,7 +4,7 @@ use linklet_domain::{
     EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::Cursor;
-use linklet_lambda::http::{Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::http::{Following, Request, Response, Result, StatusCode, json, no_content};
 use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ use crate::Account;
 impl Account {
     pub(crate) async fn list_notifications(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let limit = request.page_size()?;
-        let after = request.parsed("after", Cursor::decode)?;
+        let after = request.after(Cursor::decode)?;
         let kinds: Result<Vec<_>, Invalid> = request.queries("kind").map(NotificationKind::parse).collect();
         let kinds = kinds.map_err(|refused| refused.in_field("kind"))?;
         let feed = self.notifications.list(&caller.user, &kinds, limit, after.as_ref()).await?;
         let body = FeedView {
             notifications: feed.page.items.iter().map(NotificationView::from).collect(),
-            next_cursor: feed.page.next.map(|cursor| cursor.encode()),
+            next: request.following(feed.page.next.map(|cursor| cursor.encode())),
             seen_at: after.is_none().then_some(feed.seen_at),
         };
         Ok(json(StatusCode::OK, &body))
@@ -41,7 +41,8 @@ struct Seen {
 #[derive(Serialize)]
 struct FeedView<'a> {
     notifications: Vec<NotificationView<'a>>,
-    next_cursor: Option<String>,
+    #[serde(flatten)]
+    next: Following,
     /// Only the first page has it, also if it is `null`, since nothing was seen yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen_at: Option<Option<Timestamp>>,

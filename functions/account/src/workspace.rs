@@ -1,15 +1,11 @@
 //! The name, slug and settings of a workspace.
 
-use std::collections::BTreeMap;
-
 use linklet_domain::{
-    self as domain, Creator, Destinations, IdempotencyKey, Membership, Role, Timestamp, Workspace, WorkspaceId,
+    self as domain, Creator, Destinations, Membership, Role, SortOrder, Timestamp, Workspace, WorkspaceId,
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
-use linklet_dynamodb::{CreateWorkspaceOutcome, CreationAnswer, NewWorkspace, WorkspaceOutcome, back_off};
-use linklet_lambda::http::{
-    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, json_text, located,
-};
+use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, WorkspaceOutcome, back_off};
+use linklet_lambda::http::{ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, listed, made};
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::workspace_view::{WorkspaceView, shown_workspace};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -42,21 +38,22 @@ impl Account {
 
 impl Account {
     /// Somebody's workspaces, whichever the token is for, if it is for one.
-    pub(crate) async fn list_workspaces(&self, person: &Person) -> Result<Response> {
+    pub(crate) async fn list_workspaces(&self, request: &Request, person: &Person) -> Result<Response> {
         let found = self.users.workspaces_of(&person.user).await?;
-        let workspaces: Vec<_> = found.iter().map(MyWorkspace::from).collect();
-        Ok(json(StatusCode::OK, &BTreeMap::from([("workspaces", workspaces)])))
+        let key = |(membership, _): &(Membership, _)| format!("{}#{}", membership.joined_at, membership.workspace);
+        let (workspaces, next) = request.slice(found, SortOrder::Ascending, key)?;
+        Ok(listed("workspaces", workspaces.iter().map(MyWorkspace::from).collect(), next))
     }
 
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
     pub(crate) async fn create_workspace(&self, request: &Request, person: &Person) -> Result<Response> {
         const TRIES: u32 = 5;
         let body = request.json_object()?;
-        let (key, fingerprint) = (request.idempotency_key()?, body.fingerprint());
+        let once = Once::of_body(request, &body)?;
         // Read before an earlier answer is found, so that both name the same members that do nothing.
         let wanted = body.read();
         // Before the body is judged: what was accepted at the first request may be refused since.
-        if let Some(first) = self.first_creation(request, person, key.as_ref(), &fingerprint).await? {
+        if let Some(first) = self.first_answer(request, &person.user, &once).await? {
             return Ok(first);
         }
         let Creation { name } = wanted?;
@@ -66,36 +63,22 @@ impl Account {
         let origin = self.guesses.origin(request, person.actor());
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at);
-            let body =
-                serde_json::to_string(&WorkspaceView::from(&workspace.workspace())).map_err(ApiError::internal)?;
-            let answer = CreationAnswer { fingerprint: fingerprint.clone(), body };
-            match self.users.create_workspace(&workspace, key.as_ref().map(|key| (key, &answer)), &origin).await? {
-                CreateWorkspaceOutcome::Created => return Ok(created(answer)),
-                outcome @ (CreateWorkspaceOutcome::KeyTaken | CreateWorkspaceOutcome::TooMany) => {
-                    let first = self.first_creation(request, person, key.as_ref(), &fingerprint).await?;
-                    let is_full = outcome == CreateWorkspaceOutcome::TooMany;
-                    return first.ok_or(if is_full { Problem::WorkspaceLimit } else { Problem::TryAgain }.into());
+            let stored = workspace.workspace();
+            let answer = once.answer(StatusCode::CREATED, &WorkspaceView::from(&stored), "me/workspaces");
+            let answer = answer.map_err(ApiError::internal)?;
+            match self.users.create_workspace(&workspace, once.kept(&answer), &origin).await? {
+                CreateWorkspaceOutcome::Created => return Ok(made(answer)),
+                CreateWorkspaceOutcome::KeyTaken => {
+                    return self.first_answer_or(request, &person.user, &once, Problem::TryAgain).await;
+                }
+                CreateWorkspaceOutcome::TooMany => {
+                    return self.first_answer_or(request, &person.user, &once, Problem::WorkspaceLimit).await;
                 }
                 CreateWorkspaceOutcome::AccountChanged => return Err(self.joins_nothing(person).await?),
                 CreateWorkspaceOutcome::Taken => back_off(attempt).await,
             }
         }
         Err(ApiError::Problem(Problem::TryAgain))
-    }
-
-    /// The answer that a request of the person with the same idempotency key got.
-    async fn first_creation(
-        &self,
-        request: &Request,
-        person: &Person,
-        key: Option<&IdempotencyKey>,
-        fingerprint: &str,
-    ) -> Result<Option<Response>> {
-        let Some(key) = key else { return Ok(None) };
-        match self.users.creation_answer(&person.user, key, request.received_at).await? {
-            Some(first) if first.fingerprint != fingerprint => Err(Problem::IdempotencyKeyReused.into()),
-            first => Ok(first.map(created)),
-        }
     }
 
     async fn require_creator(&self, account: &domain::Account, memberships: &[Membership]) -> Result<()> {
@@ -106,10 +89,6 @@ impl Account {
     }
 }
 
-fn created(answer: CreationAnswer) -> Response {
-    located(json_text(StatusCode::CREATED, answer.body), "me/workspaces")
-}
-
 /// The body of a request for a new workspace.
 #[derive(Deserialize)]
 struct Creation {
@@ -117,7 +96,6 @@ struct Creation {
 }
 
 /// A workspace as one of its members sees it.
-#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct MyWorkspace<'a> {
     workspace_id: &'a WorkspaceId,

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{LastingSessions, SignIn};
 use linklet_lambda::audit_log;
-use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, header, json, no_content};
+use linklet_lambda::http::{Request, Response, Result, header, listed, no_content};
 use linklet_lambda::identity::Person;
 use serde::Serialize;
 
@@ -40,32 +40,34 @@ impl Auth {
     pub(crate) async fn list_sessions(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
         let (user, own, now) = (&person.user, &person.session().id, request.received_at);
-        let LastingSessions { mut sessions, has_more } = self.users.sessions(user, None, now).await?;
-        if has_more && !sessions.iter().any(|session| session.id == *own) {
-            sessions.extend(self.users.session(user, own, now).await?);
+        let (limit, after) = (request.page_size_or(Request::MOST_OF_A_PAGE)?, request.after(SessionId::parse)?);
+        let LastingSessions { mut sessions, has_more } = self.users.sessions(user, after.as_ref(), now).await?;
+        let has_more = has_more || sessions.len() > limit;
+        sessions.truncate(limit);
+        let last = sessions.last().filter(|_| has_more).map(|session| session.id.to_string());
+        // The first page has the one that asks, wherever it is in the list.
+        let is_own = |session: &LastingSession| session.id == *own;
+        match after {
+            Some(_) => sessions.retain(|session| !is_own(session)),
+            None if has_more && !sessions.iter().any(is_own) => {
+                sessions.extend(self.users.session(user, own, now).await?);
+            }
+            None => {}
         }
         let sessions = sessions.iter().map(|session| SessionView::of(session, &person)).collect();
-        Ok(json(StatusCode::OK, &Sessions { sessions, has_more }))
+        Ok(listed("sessions", sessions, request.following(last)))
     }
 
     /// Ends one of the caller's sessions, which may be the one that asks.
     pub(crate) async fn end_one(&self, request: &Request, id: &str) -> Result<Response> {
-        const UNKNOWN: ApiError = ApiError::Problem(Problem::SessionNotFound);
         let person = self.tokens.person_now(request).await?;
-        let id = SessionId::parse(id).map_err(|_| UNKNOWN)?;
+        let Ok(id) = SessionId::parse(id) else { return Ok(no_content()) };
         let origin = self.limits.guesses.origin(request, person.actor());
-        if !self.users.end_lasting_session(&person.user, &id, &origin).await? {
-            return Err(UNKNOWN);
+        if self.users.end_lasting_session(&person.user, &id, &origin).await? {
+            self.tokens.forget(&id);
         }
-        self.tokens.forget(&id);
         Ok(no_content())
     }
-}
-
-#[derive(Serialize)]
-struct Sessions<'a> {
-    sessions: Vec<SessionView<'a>>,
-    has_more: bool,
 }
 
 #[derive(Serialize)]

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::guesses::Attempt;
-use linklet_lambda::http::{Problem, Request, Response, Result, accepted, header, no_content};
+use linklet_lambda::http::{ApiError, Belonging, Problem, Request, Response, Result, accepted, header, no_content};
 use linklet_lambda::proofs::Purpose;
 use linklet_lambda::telemetry::warn_of;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ impl Auth {
         let found = self.limits.guesses.limit(request, Attempt { kind: GuessKind::Token, account: None }, find).await?;
         match proof {
             Proof::Session(person) if person == found.user => self.verify(request, &found, None).await,
-            Proof::Session(_) => Err(Problem::Forbidden.into()),
+            Proof::Session(_) => Err(ApiError::Forbidden(Belonging::Account)),
             Proof::Password(password) => self.verify_by_password(request, &found, &password).await,
         }
     }

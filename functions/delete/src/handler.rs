@@ -1,10 +1,12 @@
 //! Deletes links, with or without their statistics.
 
-use linklet_domain::{Invalid, Link, LinkEdit, Precondition, Record, Scope, ShortCode};
-use linklet_dynamodb::{EditContext, EditOutcome, LinksTable};
+use linklet_domain::{Invalid, Link, LinkEdit, LinkName, Precondition, Record, Scope, ShortCode, Timestamp};
+use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, StatsTable};
 use linklet_lambda::bulk::{self, Bulk, require_some};
-use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, no_content};
+use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, StatusCode, json, no_content};
 use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::link_view::click_counts_of;
+use serde::Serialize;
 
 /// `DELETE /api/urls/{code}` deletes, `DELETE /api/links/{code}` purges, `DELETE /api/links/bulk` does either to many.
 pub struct Delete {
@@ -12,6 +14,8 @@ pub struct Delete {
     pub authenticator: Authenticator,
     /// The repository of links.
     pub links: LinksTable,
+    /// The repository of statistics, for what a purge would lose.
+    pub stats: StatsTable,
     /// Counts the links of requests about many.
     pub bulk: Bulk,
 }
@@ -31,7 +35,11 @@ impl Handler for Delete {
                 Box::pin(self.remove_many(request, &writer_now().await?)).await
             }
             (&Method::DELETE, ["api", "links", code]) => {
-                self.remove(request, &writer_now().await?, code, alone(true)).await
+                let caller = writer_now().await?;
+                match request.flag("dry_run")? {
+                    Some(true) => self.loss(&caller, code).await,
+                    Some(false) | None => self.remove(request, &caller, code, alone(true)).await,
+                }
             }
             _ => Err(Problem::RouteUnknown.into()),
         }
@@ -79,7 +87,7 @@ impl Delete {
             EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             EditOutcome::Refused(refusal) => Err(refusal),
             EditOutcome::Contended => Err(Problem::TryAgain.into()),
-            EditOutcome::Kept(_) | EditOutcome::Written(_) | EditOutcome::Gone | EditOutcome::ExternalIdTaken => {
+            EditOutcome::Kept(_) | EditOutcome::Written(_) | EditOutcome::Gone | EditOutcome::ExternalIdTaken(_) => {
                 Ok(no_content())
             }
         }
@@ -103,13 +111,37 @@ impl Delete {
         Ok(bulk::results(request, removed.await))
     }
 
+    /// What a purge would lose.
+    async fn loss(&self, caller: &Caller, code: &str) -> Result<Response> {
+        let Some(record) = self.changeable(caller, code).await?.filter(|record| !record.is_purged()) else {
+            return Ok(no_content());
+        };
+        let id = &record.identity().id;
+        let clicks = click_counts_of(&self.stats, &caller.workspace, std::slice::from_ref(id)).await;
+        let clicks = clicks.map(|clicks| clicks.get(id).copied().unwrap_or_default());
+        let loss = Loss {
+            short_code: &id.code,
+            total_clicks: clicks.map(|clicks| clicks.total),
+            last_click_at: clicks.and_then(|clicks| clicks.last),
+        };
+        Ok(json(StatusCode::OK, &loss))
+    }
+
     /// Reads the link or tombstone of a code; an error if the caller may not delete it.
     async fn changeable(&self, caller: &Caller, code: &str) -> Result<Option<Record<Link>>> {
-        let Ok(code) = ShortCode::parse(code) else { return Ok(None) };
-        let record = self.links.find(&code).await?;
-        Problem::Forbidden.when(record.as_ref().is_some_and(|record| !caller.may_change(record)))?;
+        let Ok(name) = LinkName::parse(code) else { return Ok(None) };
+        let record = self.links.find_named(&caller.workspace, &name).await?;
+        record.as_ref().map_or(Ok(()), |record| caller.require_link(record))?;
         Ok(record)
     }
+}
+
+/// What a purge loses besides the link: its clicks. `total_clicks` is `None` if they can't be read.
+#[derive(Serialize)]
+struct Loss<'a> {
+    short_code: &'a ShortCode,
+    total_clicks: Option<u64>,
+    last_click_at: Option<Timestamp>,
 }
 
 /// How a link is removed.

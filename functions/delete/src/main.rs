@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use linklet_delete::Delete;
-use linklet_dynamodb::{LinksTable, ThrottleTable};
+use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable};
 use linklet_lambda::{StartError, aws, bulk::Bulk, http, identity::Authenticator};
 
 fn main() -> ExitCode {
@@ -16,6 +16,7 @@ async fn run() -> Result<(), StartError> {
     http::serve(Delete {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: tables.at("LINKS_TABLE", LinksTable)?,
+        stats: tables.at("STATS_TABLE", StatsTable::new)?,
         bulk: Bulk::new(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
     })
     .await

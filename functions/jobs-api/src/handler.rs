@@ -6,9 +6,10 @@ mod view;
 use std::collections::BTreeSet;
 
 use linklet_domain::{GivenFilter, Job, JobId, JobWork, LinkJob, LinkTask, Scope, SortOrder, Tag, UserId, Verdict};
-use linklet_dynamodb::{Cursor, JobsTable, LinksTable, Names, RepositoryError};
+use linklet_dynamodb::{AnswerOfJob, Cursor, JobsTable, LinksTable, Names, NotStarted, RepositoryError};
 use linklet_lambda::http::{
-    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, located,
+    ApiError, Belonging, Handler, Method, Once, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
+    located, no_content,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::link_filter::{LinkOrder, LinkQuery, Matches};
@@ -59,11 +60,26 @@ struct Renaming {
 impl JobsApi {
     async fn create(&self, request: &Request) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
+        let once = Once::in_workspace(request, &caller.workspace, &request.json_object()?)?;
+        // Before the body is judged: an expiry that was in the future at the first request may have passed since.
+        if let Some(first) = self.first_answer(request, &caller, &once).await? {
+            return Ok(first);
+        }
         let NewJob { work, query, is_dry_run } = NewJob::read(request, &self.short_urls)?;
         if is_dry_run {
             return Ok(json(StatusCode::OK, &self.count(request, &caller, &query).await?));
         }
-        self.start(request, (work, &query), "jobs").await
+        // A job that began in a session which has ended would go on: its steps look at the creator, and at no session.
+        let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+        let count = self.count(request, &caller, &query).await?;
+        self.begin(request, &caller, (work, &count), Some(&once), "jobs").await
+    }
+
+    /// The answer that a request with the same idempotency key got.
+    async fn first_answer(&self, request: &Request, caller: &Caller, once: &Once) -> Result<Option<Response>> {
+        let Some(key) = once.key() else { return Ok(None) };
+        let (workspace, user, now) = (&caller.workspace, &caller.user, request.received_at);
+        once.repeated(self.jobs.first_answer(workspace, user, key, now).await?)
     }
 
     async fn rename_tag(&self, request: &Request, tag: &str) -> Result<Response> {
@@ -84,32 +100,52 @@ impl JobsApi {
     async fn start_on_tag(&self, request: &Request, task: LinkTask, filter: GivenFilter) -> Result<Response> {
         let work = LinkJob { task, filter, short_code: None };
         let query = LinkQuery::of(&work.filter)?;
-        self.start(request, (work, &query), "../jobs").await
+        let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+        let count = self.count(request, &caller, &query).await?;
+        Problem::TagNotFound.when(count.is_exact && count.matching == 0)?;
+        self.begin(request, &caller, (work, &count), None, "../jobs").await
     }
 
     /// Answers 202 with a new job, whose address is below this one.
-    async fn start(&self, request: &Request, (work, query): (LinkJob, &LinkQuery), jobs: &str) -> Result<Response> {
-        // A job that began in a session which has ended would go on: its steps look at the creator, and at no session.
-        let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
-        let Count { matching, is_exact } = self.count(request, &caller, query).await?;
+    async fn begin(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        (work, Count { matching, is_exact }): (LinkJob, &Count),
+        once: Option<&Once>,
+        jobs: &str,
+    ) -> Result<Response> {
         let creator = (caller.changer(), caller.role);
         let asked = (request.received_at, request.correlation_id.clone());
-        let expected = is_exact.then_some(matching);
+        let expected = is_exact.then_some(*matching);
         let job = Job::new(caller.workspace, JobWork::Links(Box::new(work)), creator, asked, expected);
-        let job = self.jobs.create(&job).await?.ok_or(ApiError::Problem(Problem::TooManyJobs))?;
         let names = self.names(std::slice::from_ref(&job)).await;
         let location = format!("{jobs}/{}", job.id);
-        Ok(located(json(StatusCode::ACCEPTED, &JobView::new(job, names.as_ref())), &location))
+        let shown = |job: &Job| JobView::new(job.clone(), names.as_ref());
+        let kept = once.and_then(|once| Some((once.key()?, once)));
+        let kept = kept.map(|(key, once)| (key, |job: &Job| once.answer(StatusCode::ACCEPTED, &shown(job), &location)));
+        let answer = kept.as_ref().map(|(key, answer)| (*key, answer as AnswerOfJob<'_>));
+        match self.jobs.create(&job, answer).await? {
+            Ok(job) => Ok(located(json(StatusCode::ACCEPTED, &shown(&job)), &location)),
+            Err(refused) => {
+                let first = match once {
+                    Some(once) => self.first_answer(request, caller, once).await?,
+                    None => None,
+                };
+                let is_full = refused == NotStarted::NoPlace;
+                first.ok_or(if is_full { Problem::TooManyJobs } else { Problem::TryAgain }.into())
+            }
+        }
     }
 
     async fn list(&self, request: &Request) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksRead).await?;
-        let (limit, after) = (request.page_size()?, request.parsed("after", Cursor::decode)?);
+        let (limit, after) = (request.page_size()?, request.after(Cursor::decode)?);
         let page = self.jobs.list(&caller.workspace, limit, after.as_ref()).await?;
         let names = self.names(&page.items).await;
         let jobs = Jobs {
             jobs: page.items.into_iter().map(|job| JobView::new(job, names.as_ref())).collect(),
-            next_cursor: page.next.map(|cursor| cursor.encode()),
+            next: request.following(page.next.map(|cursor| cursor.encode())),
         };
         Ok(json(StatusCode::OK, &jobs))
     }
@@ -121,10 +157,12 @@ impl JobsApi {
 
     async fn cancel(&self, request: &Request, id: &str) -> Result<Response> {
         let caller = self.admit(request, Scope::LinksWrite).await?;
-        let job = self.find(&caller, id).await?;
-        let is_theirs = caller.role.may_change(&job.created_by, &caller.user);
-        // What becomes of a workspace is changed by asking for something else.
-        Problem::Forbidden.when(!is_theirs || !job.work.is_of_links())?;
+        let Some(job) = self.look_up(&caller, id).await? else { return Ok(no_content()) };
+        caller.require_owner(&job.created_by)?;
+        if !job.work.is_of_links() {
+            // What becomes of a workspace is changed by asking for something else.
+            return Err(ApiError::Forbidden(Belonging::Linklet));
+        }
         self.authenticator.confirm(request, &caller, &job.created_by, Scope::LinksWrite).await?;
         let cancelled = self.jobs.cancel(&job.workspace, &job.id, &caller.changer(), request.received_at).await?;
         self.show(cancelled.ok_or(UNKNOWN)?).await
@@ -139,8 +177,12 @@ impl JobsApi {
 
     /// A job of the caller's workspace.
     async fn find(&self, caller: &Caller, id: &str) -> Result<Job> {
-        let id = JobId::parse(id).map_err(|_| UNKNOWN)?;
-        self.jobs.find(&caller.workspace, &id).await?.ok_or(UNKNOWN)
+        self.look_up(caller, id).await?.ok_or(UNKNOWN)
+    }
+
+    async fn look_up(&self, caller: &Caller, id: &str) -> Result<Option<Job>> {
+        let Ok(id) = JobId::parse(id) else { return Ok(None) };
+        Ok(self.jobs.find(&caller.workspace, &id).await?)
     }
 
     async fn show(&self, job: Job) -> Result<Response> {

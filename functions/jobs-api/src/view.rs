@@ -1,6 +1,7 @@
 //! Jobs as the API shows them.
 
 use linklet_domain::{FullName, Job, JobFailure, JobId, JobProgress, JobState, JobWork, Timestamp, UserId};
+use linklet_lambda::http::Following;
 use linklet_lambda::link_view::CreatorNames;
 use serde::Serialize;
 
@@ -16,7 +17,8 @@ pub(crate) struct Count {
 #[derive(Serialize)]
 pub(crate) struct Jobs {
     pub jobs: Vec<JobView>,
-    pub next_cursor: Option<String>,
+    #[serde(flatten)]
+    pub next: Following,
 }
 
 /// A job, with what its creator is called.
@@ -29,7 +31,6 @@ pub(crate) struct JobView {
     expected: Option<u64>,
     #[serde(flatten)]
     progress: JobProgress,
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     created_by: UserId,
     created_by_name: Option<FullName>,

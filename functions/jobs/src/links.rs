@@ -115,7 +115,7 @@ impl LinkWork {
             EditOutcome::Gone | EditOutcome::Stale | EditOutcome::Refused(NotEdited::NotMeant) => {
                 JobProgress::default()
             }
-            EditOutcome::ExternalIdTaken => refused(code, &Problem::ExternalIdTaken.into()),
+            EditOutcome::ExternalIdTaken(by) => refused(code, &ApiError::ExternalIdTaken(by)),
             EditOutcome::Refused(NotEdited::Refused(refusal)) => refused(code, &refusal),
             EditOutcome::Contended => refused(code, &Problem::TryAgain.into()),
         })

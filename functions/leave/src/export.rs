@@ -8,7 +8,7 @@ use linklet_domain::{
     Timestamp, UserId, Workspace, WorkspaceId,
 };
 use linklet_dynamodb::{Cursor, Feed, JobsTable, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
-use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, listed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -104,9 +104,9 @@ impl Leave {
     /// The next page of what is stored about the caller.
     pub(crate) async fn export(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person(request).await?;
-        request.refuse_unknown(["after"])?;
-        let after = request.parsed("after", Checkpoint::decode)?;
-        Ok(json(StatusCode::OK, &self.page_of(&person.user, after, request.received_at).await?))
+        let after = request.after(Checkpoint::decode)?;
+        let Export { items, next_cursor } = self.page_of(&person.user, after, request.received_at).await?;
+        Ok(listed("items", items, request.following(next_cursor)))
     }
 
     /// The page of what is stored about a person that comes after another one.

@@ -41,7 +41,7 @@ impl Leave {
             }
             CloseOutcome::OtherSlug => Err(other_slug()),
             CloseOutcome::NoWorkspace => Err(UNKNOWN),
-            CloseOutcome::CallerNotAdmin => Err(Problem::RoleTooLow.into()),
+            CloseOutcome::CallerNotAdmin => Err(ApiError::RoleTooLow(Role::Admin)),
         }
     }
 

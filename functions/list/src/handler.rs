@@ -4,10 +4,10 @@ mod history;
 mod management;
 mod rules;
 
-use linklet_domain::{ArchivedFilter, Link, Record, Scope, ShortCode};
+use linklet_domain::{ArchivedFilter, Link, LinkName, Record, Scope};
 use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::http::{
-    ApiError, Edge, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged,
+    ApiError, Edge, Following, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::link_view::{LinkTables, LinkView, OneLink, Surroundings};
@@ -61,7 +61,7 @@ impl Handler for List {
 impl List {
     async fn feed(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let limit = request.page_size()?;
-        let after = request.parsed("after", Cursor::decode)?;
+        let after = request.after(Cursor::decode)?;
         let status = management::status(request)?;
         let archived = request.parsed("archived", ArchivedFilter::parse)?.unwrap_or_default();
         let is_shown =
@@ -70,7 +70,7 @@ impl List {
         let around = self.tables().surroundings(&page.items).await;
         let feed = Feed {
             urls: self.views(request, page.items, &around),
-            next_cursor: page.next.map(|cursor| cursor.encode()),
+            next: request.following(page.next.map(|cursor| cursor.encode())),
             degraded: around.degraded(),
         };
         Ok(json(StatusCode::OK, &feed))
@@ -87,9 +87,9 @@ impl List {
     /// The link of the caller's workspace with a code.
     async fn link(&self, caller: &Caller, code: &str) -> Result<Link> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
-        let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
-        let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        Problem::Forbidden.when(record.identity().workspace != caller.workspace)?;
+        let name = LinkName::parse(code).map_err(|_| UNKNOWN)?;
+        let record = self.links.find_named(&caller.workspace, &name).await?.ok_or(UNKNOWN)?;
+        caller.require_workspace(&record.identity().workspace)?;
         match record {
             Record::Tombstone(tombstone) => Err(ApiError::gone(tombstone.reason.into())),
             Record::Link(link) => Ok(link),
@@ -108,7 +108,8 @@ impl List {
 #[derive(Serialize)]
 struct Feed {
     urls: Vec<LinkView>,
-    next_cursor: Option<String>,
+    #[serde(flatten)]
+    next: Following,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,
 }

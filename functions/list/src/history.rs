@@ -2,7 +2,7 @@
 
 use linklet_domain::{FullName, HistoryEntry, LinkChanges, Timestamp, UserId};
 use linklet_dynamodb::Cursor;
-use linklet_lambda::http::{Request, Response, Result, StatusCode, json};
+use linklet_lambda::http::{Following, Request, Response, Result, StatusCode, json};
 use linklet_lambda::identity::Caller;
 use linklet_lambda::link_view::{CreatorNames, NAMES, within_budget};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::List;
 
 impl List {
     pub(crate) async fn history(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
-        let (limit, after) = (request.page_size()?, request.parsed("cursor", Cursor::decode)?);
+        let (limit, after) = (request.page_size()?, request.after(Cursor::decode)?);
         let link = self.link(caller, code).await?;
         let page = self.links.history(link.id(), limit, after.as_ref()).await?;
         let people = page.items.iter().map(|entry| &entry.by).collect();
@@ -19,7 +19,7 @@ impl List {
         let view = HistoryView {
             degraded: names.is_none().then_some(NAMES).into_iter().collect(),
             history: page.items.into_iter().map(|entry| EntryView::new(entry, names.as_ref())).collect(),
-            next_cursor: page.next.map(|cursor| cursor.encode()),
+            next: request.following(page.next.map(|cursor| cursor.encode())),
         };
         Ok(json(StatusCode::OK, &view))
     }
@@ -28,7 +28,8 @@ impl List {
 #[derive(Serialize)]
 struct HistoryView {
     history: Vec<EntryView>,
-    next_cursor: Option<String>,
+    #[serde(flatten)]
+    next: Following,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,
 }

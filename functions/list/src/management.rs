@@ -8,7 +8,7 @@ use linklet_domain::{
     StatusFilter, Verdict, sort_links,
 };
 use linklet_dynamodb::{Cursor, RepositoryError};
-use linklet_lambda::http::{Request, Response, Result, ShortUrls, StatusCode, json};
+use linklet_lambda::http::{Following, Request, Response, Result, ShortUrls, StatusCode, json};
 use linklet_lambda::identity::Caller;
 use linklet_lambda::link_filter::{LinkOrder, LinkQuery, Matches};
 use linklet_lambda::link_view::{
@@ -121,7 +121,7 @@ impl List {
             per_page: wanted.page.per_page(),
             total_pages: chosen.total.map(|total| wanted.page.pages(total)),
             archived_left_out: chosen.total.map(|_| chosen.left_out),
-            next_cursor: chosen.next.map(|cursor| cursor.encode()),
+            next: request.following(chosen.next.map(|cursor| cursor.encode())),
             degraded: around.degraded(),
         };
         json(StatusCode::OK, &page)
@@ -186,11 +186,14 @@ impl ListQuery {
         let wanted = Self {
             page: PageNumber::new(
                 number(request, "page", 1, "page must be a number from 1 on")?,
-                number(request, "per_page", 20, "per_page must be a number from 1 to 100")?,
+                match request.query("limit") {
+                    Some(_) => request.page_size()?,
+                    None => number(request, "per_page", 20, "per_page must be a number from 1 to 100")?,
+                },
             )?,
             sort: request.parsed("sort", SortBy::parse)?.unwrap_or_default(),
             order: request.parsed("order", SortOrder::parse)?.unwrap_or_default(),
-            after: request.parsed("after", Cursor::decode)?,
+            after: request.after(Cursor::decode)?,
             query: LinkQuery::of(&given(request))?.naming(named.as_ref()),
         };
         let is_unsuited = wanted.after.is_some() && wanted.sort != SortBy::CreatedAt;
@@ -242,7 +245,8 @@ struct LinkPage {
     per_page: usize,
     total_pages: Option<usize>,
     archived_left_out: Option<usize>,
-    next_cursor: Option<String>,
+    #[serde(flatten)]
+    next: Following,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,
 }

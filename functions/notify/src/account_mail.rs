@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn mails_about_passwords_and_addresses_are_counted_apart_from_frequent_ones() {
         let key: AccountChange = serde_json::from_value(serde_json::json!({
-            "change": "key_created", "prefix": "sk_live_abcdefgh", "workspace_name": "Analytical Engines",
+            "change": "key_created", "prefix": "lk_live_abcdefgh", "workspace_name": "Analytical Engines",
         }))
         .unwrap();
         let signed_in = AccountChange::SignedIn(SignInPlace { device: None, country: None });

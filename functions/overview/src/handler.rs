@@ -8,7 +8,7 @@ mod gather;
 mod question;
 mod view;
 
-use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Scope, WorkspaceId};
+use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Scope, SortOrder, TagCount, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::http::{
     ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
@@ -70,7 +70,9 @@ impl Overviews {
     async fn tags(&self, request: &Request) -> Result<Response> {
         let caller = self.authenticator.require(request, Scope::LinksRead).await?;
         let overview: Overview = self.current(request, &caller, &OverviewQuestion::default()).await?;
-        Ok(json(StatusCode::OK, &TagsView::from(&overview)))
+        let key = |tag: &TagCount| format!("{:020}#{}", u64::MAX - tag.links, tag.tag);
+        let page = request.slice(overview.tags.clone(), SortOrder::Ascending, key)?;
+        Ok(json(StatusCode::OK, &TagsView::new(&overview, page)))
     }
 
     /// The answer that is kept, or a new one if that is too old.

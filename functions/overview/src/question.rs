@@ -11,9 +11,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// The question of an overview, which is about a time if the request says one.
 ///
 /// # Errors
-/// 400 when a parameter is unknown or has another form, or the time is too long.
+/// 400 when a parameter has another form, or the time is too long.
 pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion> {
-    request.refuse_unknown(PARAMETERS)?;
     let is_about_time = ["from", "to"].into_iter().any(|name| request.query(name).is_some());
     let days = is_about_time.then(|| days(request)).transpose()?;
     Ok(OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days })
@@ -22,14 +21,11 @@ pub(crate) fn of_overview(request: &Request) -> Result<OverviewQuestion> {
 /// The question of breakdowns, and whose they are.
 ///
 /// # Errors
-/// 400 when a parameter is unknown or has another form, or the time is too long.
+/// 400 when a parameter has another form, or the time is too long.
 pub(crate) fn of_breakdowns(request: &Request) -> Result<(OverviewQuestion, AudienceGroup)> {
-    request.refuse_unknown(PARAMETERS.into_iter().chain(["audience"]))?;
     let group = group(request)?;
     Ok((OverviewQuestion { tag: request.parsed("tag", Tag::parse)?, days: Some(days(request)?) }, group))
 }
-
-const PARAMETERS: [&str; 3] = ["tag", "from", "to"];
 
 fn days(request: &Request) -> Result<RangeInclusive<Day>> {
     let (from, to) = request.time_between(("from", "to"))?;

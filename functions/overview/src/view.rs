@@ -7,10 +7,9 @@ use linklet_domain::{
     OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
 use linklet_lambda::breakdown_view::{ValueCount, value_counts};
-use linklet_lambda::http::{Request, ShortUrls};
+use linklet_lambda::http::{Following, Request, ShortUrls, Slice};
 use serde::Serialize;
 
-#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 pub struct OverviewView<'o> {
     as_of: Timestamp,
@@ -21,7 +20,6 @@ pub struct OverviewView<'o> {
     days: Vec<DayView>,
     top_links: Vec<TopLinkView>,
     down: &'o [DownTarget],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     incomplete: &'o [OverviewPart],
 }
 
@@ -44,11 +42,10 @@ struct ClicksView {
 struct PeriodView {
     from: Day,
     to: Day,
-    clicks: u64,
-    people: u64,
-    clicks_before: Option<u64>,
-    people_before: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    total_clicks: u64,
+    human_clicks: u64,
+    total_clicks_before: Option<u64>,
+    human_clicks_before: Option<u64>,
     covers: Option<CoveredLinks>,
 }
 
@@ -58,10 +55,10 @@ impl From<&OverviewTime> for PeriodView {
         Self {
             from: time.first,
             to: time.last,
-            clicks,
-            people: human_clicks,
-            clicks_before: time.before.map(|before| before.clicks),
-            people_before: time.before.map(|before| before.human_clicks),
+            total_clicks: clicks,
+            human_clicks,
+            total_clicks_before: time.before.map(|before| before.clicks),
+            human_clicks_before: time.before.map(|before| before.human_clicks),
             covers: time.covers,
         }
     }
@@ -71,7 +68,7 @@ impl From<&OverviewTime> for PeriodView {
 struct DayView {
     date: Day,
     clicks: u64,
-    people: u64,
+    human_clicks: u64,
 }
 
 #[derive(Serialize)]
@@ -80,8 +77,8 @@ struct TopLinkView {
     short_url: String,
     original_url: TargetUrl,
     title: Option<Title>,
-    clicks: u64,
-    people: u64,
+    total_clicks: u64,
+    human_clicks: u64,
 }
 
 impl<'o> OverviewView<'o> {
@@ -95,8 +92,8 @@ impl<'o> OverviewView<'o> {
                 short_code: link.identity.id.code,
                 original_url: link.target,
                 title: link.metadata.title,
-                clicks: count.clicks,
-                people: count.human_clicks,
+                total_clicks: count.clicks,
+                human_clicks: count.human_clicks,
             }
         };
         Self {
@@ -111,7 +108,7 @@ impl<'o> OverviewView<'o> {
             },
             days: overview
                 .series()
-                .map(|(date, count)| DayView { date, clicks: count.clicks, people: count.human_clicks })
+                .map(|(date, count)| DayView { date, clicks: count.clicks, human_clicks: count.human_clicks })
                 .collect(),
             top_links: top.into_iter().map(top_link).collect(),
             down: &overview.down,
@@ -121,29 +118,44 @@ impl<'o> OverviewView<'o> {
 }
 
 #[derive(Serialize)]
-pub struct TagsView<'o> {
+pub struct TagsView {
     as_of: Timestamp,
-    /// The tags that most links have.
-    tags: &'o [TagCount],
+    /// Those that most links have come first.
+    tags: Vec<TagView>,
+    #[serde(flatten)]
+    next: Following,
     /// How many tags there are.
     total: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     incomplete: Vec<OverviewPart>,
 }
 
-impl<'o> From<&'o Overview> for TagsView<'o> {
-    fn from(overview: &'o Overview) -> Self {
+/// A tag as the API shows it. What is kept of an overview has a form of its own.
+#[derive(Serialize)]
+struct TagView {
+    tag: String,
+    links: u64,
+    total_clicks: u64,
+}
+
+impl From<TagCount> for TagView {
+    fn from(TagCount { tag, links, clicks: total_clicks }: TagCount) -> Self {
+        Self { tag, links, total_clicks }
+    }
+}
+
+impl TagsView {
+    pub fn new(overview: &Overview, (tags, next): Slice<TagCount>) -> Self {
         let concerns_tags = |part: &&OverviewPart| matches!(part, OverviewPart::Links | OverviewPart::Clicks);
         Self {
             as_of: overview.as_of,
-            tags: &overview.tags,
+            tags: tags.into_iter().map(TagView::from).collect(),
+            next,
             total: overview.tags_total,
             incomplete: overview.incomplete.iter().filter(concerns_tags).copied().collect(),
         }
     }
 }
 
-#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 pub struct BreakdownsView<'b> {
     as_of: Timestamp,
@@ -155,7 +167,6 @@ pub struct BreakdownsView<'b> {
     #[serde(flatten)]
     breakdowns: BTreeMap<&'static str, Vec<ValueCount>>,
     covers: Option<CoveredLinks>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     incomplete: &'b [OverviewPart],
 }
 

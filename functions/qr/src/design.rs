@@ -78,7 +78,6 @@ impl Format {
 
 impl Design {
     pub fn parse(request: &Request) -> Result<Self, Invalid> {
-        request.refuse_unknown(["format", "size", "margin", "level", "color", "background"])?;
         let design = Self {
             format: request.parsed("format", format)?.unwrap_or(Format::Svg),
             size: number(request, "size", &SIZES)?.unwrap_or(DEFAULT_SIZE),

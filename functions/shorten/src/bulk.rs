@@ -11,7 +11,7 @@ use linklet_lambda::identity::Caller;
 impl Shorten {
     pub(crate) async fn shorten_many(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let body = request.large_json_object()?;
-        body.has_only(&["links"]);
+        body.has_only(&["links"])?;
         let links = body.objects("links")?.unwrap_or_default();
         require_some("links", links.len())?;
         let key = request.idempotency_key()?;

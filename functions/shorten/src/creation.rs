@@ -2,17 +2,15 @@
 
 use std::time::Instant;
 
-use linklet_domain::{
-    AnswerKey, Generation, Link, LinkId, LinkMetadata, LinkStatus, RedirectOptions, ShortCode, TargetId, TargetUrl,
-    Timestamp,
-};
+use linklet_domain::{AnswerKey, Generation, Link, LinkId, LinkStatus, ShortCode, TargetId};
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use linklet_lambda::http::{
-    ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located, tagged,
+    ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located, replayed,
+    tagged,
 };
 use linklet_lambda::identity::Caller;
+use linklet_lambda::link_view::{LinkView, Surroundings};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::{Shorten, new_link::NewLink};
 
@@ -41,6 +39,8 @@ struct Submission<'r> {
 enum AttemptOutcome {
     /// The response to send.
     Answer(FirstAnswer),
+    /// The response that another request with the same key got.
+    Repeated(FirstAnswer),
     /// The generated code is taken or reserved; try another.
     Collision,
     /// Another request for the same URL or key was faster; look again, since its result may be the response.
@@ -79,6 +79,7 @@ impl Shorten {
             let consistency = if conflicts == 0 { Consistency::Eventual } else { Consistency::Strong };
             match self.attempt(&submission, consistency).await? {
                 AttemptOutcome::Answer(answer) => return Ok(into_response(answer)),
+                AttemptOutcome::Repeated(answer) => return Ok(replayed(into_response(answer))),
                 AttemptOutcome::Collision => collisions += 1,
                 AttemptOutcome::Conflict => {
                     back_off(conflicts).await;
@@ -98,7 +99,7 @@ impl Shorten {
             && let Some(answer) =
                 self.earlier_answer(&submission.identity, submission.request, submission.caller).await?
         {
-            return Ok(AttemptOutcome::Answer(answer));
+            return Ok(AttemptOutcome::Repeated(answer));
         }
         if !submission.wanted.is_reusable {
             return self.create(submission, None).await;
@@ -134,7 +135,7 @@ impl Shorten {
         {
             return Err(ApiError::gone(LinkStatus::Purged));
         }
-        Ok(into_response(answer))
+        Ok(replayed(into_response(answer)))
     }
 
     /// 200 with the link that the URL has.
@@ -176,12 +177,12 @@ impl Shorten {
         match self.links.create(&creation).await? {
             CreateOutcome::Created => Ok(AttemptOutcome::Answer(answer)),
             CreateOutcome::Conflict => Ok(AttemptOutcome::Conflict),
-            CreateOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
+            CreateOutcome::ExternalIdTaken(by) => Err(ApiError::ExternalIdTaken(by)),
             CreateOutcome::CodeTaken if submission.wanted.custom_code.is_some() => {
                 // The same request may have taken it that came at the same time.
                 let Submission { identity, request, caller, .. } = submission;
                 let earlier = self.earlier_answer(identity, request, caller).await?;
-                earlier.map(AttemptOutcome::Answer).ok_or(Problem::ShortCodeTaken.into())
+                earlier.map(AttemptOutcome::Repeated).ok_or(Problem::ShortCodeTaken.into())
             }
             CreateOutcome::CodeTaken => Ok(AttemptOutcome::Collision),
         }
@@ -190,21 +191,10 @@ impl Shorten {
     fn answer(&self, submission: &Submission<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer> {
         let (generation, revision) = (link.id().generation.clone(), link.revision);
         let missing = if reused { submission.wanted.metadata.missing_in(&link.metadata) } else { Vec::new() };
+        let around = if reused { Surroundings::unread() } else { Surroundings::of_new_link() };
         let view = View {
             ignored: missing.iter().chain(&submission.ignored).map(String::as_str).take(MOST_IGNORED).collect(),
-            short_url: self.short_urls.of(submission.request, link.code()),
-            short_code: link.identity.id.code,
-            original_url: link.target,
-            created_at: link.created_at,
-            expires_at: link.availability.expires_at,
-            valid_from: link.availability.valid_from,
-            is_protected: link.availability.is_protected,
-            has_rules: link.routing.is_some(),
-            options: link.options,
-            // Whoever has just written a description needn't read it.
-            metadata: LinkMetadata { description: None, ..link.metadata }.given(),
-            watch: link.watch,
-            archived: link.archived,
+            link: LinkView::new(submission.request, &self.short_urls, link, &around),
             reused,
         };
         let body = serde_json::to_string(&view).map_err(ApiError::internal)?;
@@ -235,28 +225,10 @@ impl StoredAnswer {
     }
 }
 
-#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct View<'a> {
-    short_code: ShortCode,
-    short_url: String,
-    original_url: TargetUrl,
-    created_at: Timestamp,
-    expires_at: Option<Timestamp>,
-    valid_from: Option<Timestamp>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_protected: bool,
     #[serde(flatten)]
-    options: RedirectOptions,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    has_rules: bool,
-    #[serde(flatten)]
-    metadata: Map<String, Value>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    watch: bool,
-    /// Whether a reused link is put away. It stays so.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    archived: bool,
+    link: LinkView,
     reused: bool,
     /// What the request brought and the reused link has not, and what no link has.
     #[serde(skip_serializing_if = "Vec::is_empty")]

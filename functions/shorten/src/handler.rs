@@ -47,7 +47,7 @@ pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
 impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
-            (&Method::POST, ["api", "shorten"]) => {
+            (&Method::POST, ["api", "shorten"] | ["api", "links"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 self.throttle.admit(request, &caller.user).await?;
                 let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
@@ -87,6 +87,5 @@ impl Shorten {
 #[derive(Serialize)]
 struct CodeAvailability {
     available: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Unavailable>,
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 #[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
 #[derive(Deserialize)]
 struct Body {
+    #[serde(alias = "original_url")]
     url: TargetUrl,
     custom_code: Option<String>,
     reuse: Option<bool>,

@@ -6,7 +6,8 @@ use linklet_domain::{ClickId, Dimension, Invalid};
 use linklet_lambda::http::{Request, Response, Result, TableRows};
 use linklet_lambda::zone::Zone;
 
-use crate::{answer::Period, view::ClickView};
+use crate::answer::Period;
+use crate::view::{ClickView, following};
 
 /// What of an answer a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,8 @@ pub(crate) fn table(request: &Request) -> Result<Table, Invalid> {
     let table = request.parsed("table", |text| {
         let breakdown = Dimension::ALL.into_iter().find(|dimension| dimension.name() == text).map(Table::Breakdown);
         let table = if text == "series" { Some(Table::Series) } else { breakdown };
-        table.ok_or_else(|| Invalid::new("table must be series or the name of a breakdown"))
+        let names = || Dimension::ALL.map(Dimension::name).join(", ");
+        table.ok_or_else(|| Invalid::new(format!("table must be series or one of {}", names())))
     })?;
     Ok(table.unwrap_or(Table::Series))
 }
@@ -31,24 +33,24 @@ pub(crate) fn table(request: &Request) -> Result<Table, Invalid> {
 /// The table of a time.
 ///
 /// # Errors
-/// Never: texts can be written.
-pub(crate) fn of_table(period: &Period, table: Table) -> Result<Response> {
+/// 400 when `bom` is neither true nor false.
+pub(crate) fn of_table(request: &Request, period: &Period, table: Table) -> Result<Response> {
     let mut rows = TableRows::default();
     match table {
         Table::Series => {
-            rows.add(["period", "clicks", "people"])?;
+            rows.add(["period", "clicks", "human_clicks"])?;
             for (period, count) in &period.findings.points {
                 rows.add([period.as_str(), &count.clicks.to_string(), &count.human_clicks.to_string()])?;
             }
         }
         Table::Breakdown(dimension) => {
-            rows.add([dimension.label(), "clicks"])?;
+            rows.add([dimension.label(), "count"])?;
             for (value, count) in period.findings.by(dimension).ranking() {
                 rows.add([value.as_str(), &count.to_string()])?;
             }
         }
     }
-    rows.answer()
+    rows.answer(request)
 }
 
 /// As many clicks as a page holds. What is left of them, or comes after them, is behind its link to the next page.
@@ -59,7 +61,6 @@ pub(crate) fn of_clicks(
     request: &Request,
     clicks: impl Iterator<Item = ClickView>,
     mut next: Option<ClickId>,
-    cursor: impl Fn(ClickId) -> String,
     zone: &Zone,
 ) -> Result<Response> {
     let mut rows = TableRows::default();
@@ -73,7 +74,7 @@ pub(crate) fn of_clicks(
             break;
         }
     }
-    rows.page(request, next.map(cursor).as_deref())
+    rows.page(request, &following(request, next))
 }
 
 const COLUMNS: [&str; 13] = [
@@ -86,7 +87,7 @@ const COLUMNS: [&str; 13] = [
     "os",
     "country",
     "city",
-    "referrer",
+    "referer",
     "source",
     "campaign",
     "user_agent",

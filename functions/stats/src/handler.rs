@@ -12,7 +12,7 @@ mod summary;
 mod user_agent_cache;
 mod view;
 
-use linklet_domain::{LinkId, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
+use linklet_domain::{LinkId, LinkName, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
 use linklet_lambda::identity::{Authenticator, Caller};
@@ -21,7 +21,7 @@ use linklet_lambda::telemetry::chain;
 use linklet_lambda::throttle::StatsQueryLimiter;
 
 pub use self::period::MOST_AT_EDGES;
-use self::question::{Question, TIME};
+use self::question::Question;
 use self::summary::Referrers;
 
 /// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, and `GET /api/admin/cleanup/stats`.
@@ -45,7 +45,6 @@ impl Handler for Stats {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
                 let (caller, link) = self.readable(request, code).await?;
-                request.refuse_unknown(Question::parameters().chain(["format", "table"]))?;
                 self.questions.answer(request, &caller, self.period(request, &link)).await
             }
             (&Method::GET, ["api", "stats", code]) => {
@@ -55,7 +54,6 @@ impl Handler for Stats {
                     None
                 });
                 let record = self.shown(request, code, viewer.as_ref()).await?;
-                request.refuse_unknown(["top"])?;
                 let may_see_details = viewer.is_some_and(|viewer| is_in_workspace_of(&viewer, &record));
                 self.summary(request, &record.identity().id, Referrers::seen_by(may_see_details)).await
             }
@@ -65,7 +63,6 @@ impl Handler for Stats {
                     Err(error) => (None, Some(error)),
                 };
                 let record = self.shown(request, code, viewer.as_ref()).await?;
-                request.refuse_unknown(TIME.into_iter().chain(["interval"]))?;
                 let is_member = viewer.as_ref().is_some_and(|viewer| is_in_workspace_of(viewer, &record));
                 let timeline = self.timeline(request, &record.identity().id, failed.map_or(Ok(is_member), Err));
                 match &viewer {
@@ -75,14 +72,10 @@ impl Handler for Stats {
             }
             (&Method::GET, ["api", "stats", code, "daily"]) => {
                 let (caller, link) = self.readable(request, code).await?;
-                request.refuse_unknown(["from", "to"])?;
                 self.questions.answer(request, &caller, self.daily(request, &link)).await
             }
             (&Method::GET, ["api", "stats", code, "clicks"]) => {
                 let (caller, link) = self.readable(request, code).await?;
-                let own = ["limit", "after", "format"];
-                let narrowing = Question::parameters().filter(|name| *name != "interval");
-                request.refuse_unknown(narrowing.chain(own))?;
                 self.questions.answer(request, &caller, self.list_clicks(request, &link)).await
             }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
@@ -103,9 +96,18 @@ impl Stats {
     /// 401 without a valid token or key, 404 for an unknown code, 403 if another workspace owns the link, 410 for a purged link.
     async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId)> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
-        let record = self.record(code).await?;
-        Problem::Forbidden.when(record.identity().workspace != caller.workspace)?;
-        Ok((caller, not_purged(&record)?))
+        let id = match LinkName::parse(code).map_err(|_| UNKNOWN)? {
+            LinkName::External(id) => {
+                let link = self.links.with_external_id(&caller.workspace, &id).await?;
+                link.ok_or(UNKNOWN)?.identity.id
+            }
+            LinkName::Code(code) => {
+                let record = self.links.redirect_target(&code).await?.ok_or(UNKNOWN)?;
+                caller.require_workspace(&record.identity().workspace)?;
+                not_purged(&record)?
+            }
+        };
+        Ok((caller, id))
     }
 
     /// Who asks, if their credentials are good for reading statistics; `None` for a stranger.

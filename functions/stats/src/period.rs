@@ -37,7 +37,7 @@ impl Stats {
             None => self.by_clicks(asked).await?,
         };
         match Format::of(request)? {
-            Format::Csv => csv::of_table(&answer.period, table),
+            Format::Csv => csv::of_table(request, &answer.period, table),
             Format::Json => Ok(json(StatusCode::OK, &PeriodView::new(asked, &answer))),
         }
     }

@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{
     Audience, Click, ClickCount, ClickId, Client, CountryCode, Device, Dimension, Findings, Point, ShortCode, Source,
     Timestamp,
 };
 use linklet_lambda::breakdown_view::{ValueCount, value_counts};
+use linklet_lambda::http::{Following, Request};
 use serde::Serialize;
 
 use crate::answer::{Answer, Asked, Covers, Period};
@@ -28,7 +30,6 @@ pub(crate) struct PeriodView<'a> {
     week: [[u64; 24]; 7],
     points: Vec<Point>,
     before: Option<BeforeView>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     covers: Option<Covers>,
 }
 
@@ -89,7 +90,7 @@ fn points(findings: &Findings) -> Vec<Point> {
     let point = |(period, count): (&String, &ClickCount)| Point {
         period: period.clone(),
         clicks: count.clicks,
-        people: count.human_clicks,
+        human_clicks: count.human_clicks,
     };
     findings.points.iter().map(point).collect()
 }
@@ -135,4 +136,9 @@ impl ClickView {
             user_agent: visitor.user_agent,
         }
     }
+}
+
+/// Where clicks go on: the next page begins behind this click.
+pub(crate) fn following(request: &Request, last: Option<ClickId>) -> Following {
+    request.following(last.map(|id| URL_SAFE_NO_PAD.encode(id.to_bytes())))
 }

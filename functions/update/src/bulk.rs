@@ -77,13 +77,14 @@ struct Alike {
 /// A change of one link, of which the rest is read with the link.
 #[derive(Deserialize)]
 struct Named {
+    #[serde(alias = "short_code")]
     code: String,
 }
 
 impl Wanted {
     fn read(request: &Request) -> Result<Self> {
         let body = request.large_json_object()?;
-        body.has_only(&["links", "codes", "set", "add_tags", "remove_tags"]);
+        body.has_only(&["links", "codes", "set", "add_tags", "remove_tags"])?;
         let (Alike { codes }, tags) = (body.read()?, body.read::<TagChange>()?);
         let links = match (body.objects("links")?, codes) {
             (Some(_), None) if body.value("set").is_some() || !tags.is_none() => {

@@ -6,7 +6,7 @@ mod bulk;
 use std::time::Instant;
 
 use linklet_domain::{
-    Destinations, Link, LinkEdit, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope, ShortCode,
+    Destinations, Link, LinkEdit, LinkName, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope,
     TagChange, Timestamp, patched,
 };
 use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
@@ -132,7 +132,7 @@ impl Update {
                 Err(ApiError::gone(LinkStatus::Purged))
             }
             EditOutcome::Stale => Err(Problem::PreconditionFailed.into()),
-            EditOutcome::ExternalIdTaken => Err(Problem::ExternalIdTaken.into()),
+            EditOutcome::ExternalIdTaken(by) => Err(ApiError::ExternalIdTaken(by)),
             EditOutcome::Refused(refusal) => Err(refusal),
             EditOutcome::Contended => Err(Problem::TryAgain.into()),
         }
@@ -141,9 +141,9 @@ impl Update {
     /// The link with a code, if the caller may change it.
     async fn changeable(&self, request: &Request, caller: &Caller, code: &str) -> Result<Link> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
-        let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
-        let record = self.links.find(&code).await?.ok_or(UNKNOWN)?;
-        Problem::Forbidden.unless(caller.may_change(&record))?;
+        let name = LinkName::parse(code).map_err(|_| UNKNOWN)?;
+        let record = self.links.find_named(&caller.workspace, &name).await?.ok_or(UNKNOWN)?;
+        caller.require_link(&record)?;
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         open(&record).cloned()
     }
@@ -200,8 +200,7 @@ fn open(record: &Record<Link>) -> Result<&Link> {
 }
 
 /// What nobody can change of a link.
-const IMMUTABLE: [Immutable; 4] = [
-    Immutable { members: &["original_url"], sentence: Some("the destination of a link is changed with url") },
+const IMMUTABLE: [Immutable; 3] = [
     Immutable {
         members: &["rules", "variants", "has_rules"],
         sentence: Some("rules and variants are changed with PUT /api/links/{code}/rules"),

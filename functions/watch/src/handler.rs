@@ -2,14 +2,15 @@
 
 mod view;
 
-use std::collections::BTreeMap;
-
 use linklet_domain::{
     AuditAction, AuditContext, AuditSubject, Day, Host, PageToken, Reach, Scope, Target, TargetId, TargetUrl,
 };
-use linklet_dynamodb::{AuditTable, DeleteTargetOutcome, RegisteredTarget, TargetRegistration, WatchTable, Workspaces};
+use linklet_dynamodb::{
+    AuditTable, DeleteTargetOutcome, RegisteredTarget, ResultsCursor, TargetRegistration, WatchTable, Workspaces,
+};
 use linklet_lambda::http::{
-    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, no_content,
+    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, listed,
+    no_content, replayed,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
 
@@ -103,10 +104,8 @@ impl Watch {
     }
 
     async fn delete(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
-        let target = self.target(caller, id).await?;
-        if !caller.role.may_change(&target.owner, &caller.user) {
-            return Err(FORBIDDEN);
-        }
+        let Some(target) = self.look_up(caller, id).await? else { return Ok(no_content()) };
+        caller.require_owner(&target.owner)?;
         self.authenticator.confirm(request, caller, &target.owner, Scope::LinksWrite).await?;
         let deleted = if target.owner == caller.user {
             self.targets.delete(&target).await
@@ -129,25 +128,32 @@ impl Watch {
 
     async fn results(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {
         let (limit, since) = (request.page_size()?, request.moment("since", Day::start)?);
+        let after = request.after(ResultsCursor::decode)?;
         let target = self.target(caller, id).await?;
-        let results = self.targets.results(&target, since, limit, request.received_at).await?;
-        let checks: Vec<_> = results.into_iter().map(Check::from).collect();
-        Ok(json(StatusCode::OK, &BTreeMap::from([("items", checks)])))
+        let (results, rest) =
+            self.targets.results(&target, (since, after.as_ref()), limit, request.received_at).await?;
+        let checks = results.into_iter().map(Check::from).collect();
+        Ok(listed("items", checks, request.following(rest.map(|cursor| cursor.encode()))))
     }
 
     /// Reads a target of the caller's workspace.
     async fn target(&self, caller: &Caller, id: &str) -> Result<Target> {
-        let id = TargetId::parse(id).map_err(|_| UNKNOWN)?;
-        let target = self.targets.find(&id).await?.ok_or(UNKNOWN)?;
-        if target.workspace == caller.workspace { Ok(target) } else { Err(FORBIDDEN) }
+        self.look_up(caller, id).await?.ok_or(UNKNOWN)
+    }
+
+    async fn look_up(&self, caller: &Caller, id: &str) -> Result<Option<Target>> {
+        let Ok(id) = TargetId::parse(id) else { return Ok(None) };
+        let target = self.targets.find(&id).await?;
+        target.as_ref().map_or(Ok(()), |target| caller.require_workspace(&target.workspace))?;
+        Ok(target)
     }
 }
 
-fn answer(RegisteredTarget { target, is_new }: RegisteredTarget) -> Response {
+fn answer(RegisteredTarget { target, is_new, is_repeated }: RegisteredTarget) -> Response {
     let location = format!("targets/{}", target.id);
     let body = OneTarget::from(target);
-    if is_new { created(&location, &body) } else { json(StatusCode::OK, &body) }
+    let response = if is_new { created(&location, &body) } else { json(StatusCode::OK, &body) };
+    if is_repeated { replayed(response) } else { response }
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
-const FORBIDDEN: ApiError = ApiError::Problem(Problem::Forbidden);

@@ -10,7 +10,7 @@ use strum::{Display, EnumString};
 use crate::validated::{self, Hidden, digest_in_hex, string_newtype};
 use crate::{Invalid, Role, Timestamp, UserId, WorkspaceId, base62, lifetimes};
 
-const LIVE_PREFIX: &str = "sk_live_";
+const LIVE_PREFIX: &str = "lk_live_";
 
 /// Whether `text` is [`LIVE_PREFIX`] followed by this many base62 characters.
 fn is_live_key(text: &str, characters: usize) -> bool {
@@ -18,7 +18,7 @@ fn is_live_key(text: &str, characters: usize) -> bool {
         .is_some_and(|rest| rest.len() == characters && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// An API key in plain text: `sk_live_` and 32 base62 characters, 190 random bits.
+/// An API key in plain text: `lk_live_` and 32 base62 characters, 190 random bits.
 ///
 /// It is shown once, when it is created, and never logged or stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,13 @@ impl ApiKeySecret {
     /// When the text has another form. The error doesn't contain the text.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let is_valid = is_live_key(text, Self::RANDOM_CHARACTERS);
-        Invalid::unless(is_valid, "an API key is sk_live_ and 32 characters of 0-9, A-Z and a-z")?;
+        Invalid::unless(is_valid, "an API key is lk_live_ and 32 characters of 0-9, A-Z and a-z")?;
         Ok(Self(Hidden(text.to_owned())))
+    }
+
+    /// Whether somebody seems to mean a key, good or bad, by a text.
+    pub fn is_like(text: &str) -> bool {
+        text.starts_with(LIVE_PREFIX)
     }
 
     /// Generates a key with the operating system's random number generator.
@@ -78,7 +83,7 @@ impl KeyHash {
 
 string_newtype!(KeyHash);
 
-/// The first 16 characters of an API key, `sk_live_` and 8 more: its identifier in lists and paths, unique in its workspace.
+/// The first 16 characters of an API key, `lk_live_` and 8 more: its identifier in lists and paths, unique in its workspace.
 ///
 /// The 24 random characters that it leaves out keep the key secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr)]
@@ -88,13 +93,13 @@ impl KeyPrefix {
     const SHOWN_CHARACTERS: usize = 8;
     const LENGTH: usize = LIVE_PREFIX.len() + Self::SHOWN_CHARACTERS;
 
-    /// Parses `sk_live_` and 8 base62 characters.
+    /// Parses `lk_live_` and 8 base62 characters.
     ///
     /// # Errors
     /// When the text is anything else.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let is_valid = is_live_key(text, Self::SHOWN_CHARACTERS);
-        Invalid::unless(is_valid, "the prefix of an API key is sk_live_ and 8 characters of 0-9, A-Z and a-z")?;
+        Invalid::unless(is_valid, "the prefix of an API key is lk_live_ and 8 characters of 0-9, A-Z and a-z")?;
         Ok(Self(text.to_owned()))
     }
 }
@@ -220,11 +225,21 @@ pub struct ApiKey {
     pub paused_at: Option<Timestamp>,
     /// Since when the workspace is closed; `None` if it isn't. A key of a closed workspace opens nothing.
     pub closed_at: Option<Timestamp>,
+    /// The key that is to be used instead, until whose time this one works on; `None` if it wasn't rotated.
+    pub rotated_to: Option<KeyPrefix>,
+    /// The first of the keys of which this one was made by rotation; `None` if it was made anew.
+    pub first_prefix: Option<KeyPrefix>,
 }
 
 impl ApiKey {
-    /// Maximum number of keys per workspace, expired ones included.
+    /// Maximum number of keys per workspace, expired ones included. Keys that were rotated count with the one that is used instead.
     pub const MAX_PER_WORKSPACE: usize = 100;
+
+    /// Maximum number of keys that come from one by rotation and aren't over, itself included. Revoking one of them ends all.
+    pub const MOST_BY_ROTATION: usize = 5;
+
+    /// How long a key works on that was rotated, unless its person says otherwise: programs are given the other one meanwhile.
+    pub const OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 
     /// Precision of [`Self::last_used_at`]: one minute, so that a busy key costs at most one write per minute.
     pub const LAST_USED_PRECISION: Duration = Duration::from_secs(60);
@@ -234,9 +249,40 @@ impl ApiKey {
         self.paused_at.is_none() && self.closed_at.is_none() && self.expires_at.is_none_or(|expiry| now < expiry)
     }
 
-    /// When the key may be removed from storage; `None` if it never expires.
+    /// When the key may be removed from storage; `None` if it never expires. One that was rotated leaves the list with its end, since
+    /// the list has the one that is used instead.
     pub fn kept_until(&self) -> Option<Timestamp> {
-        self.expires_at.map(|expiry| expiry.plus(lifetimes::EXPIRED_API_KEYS))
+        match self.rotated_to {
+            Some(_) => self.expires_at,
+            None => self.expires_at.map(|expiry| expiry.plus(lifetimes::EXPIRED_API_KEYS)),
+        }
+    }
+
+    /// The name of all keys that come from one by rotation: the prefix of the first.
+    pub fn rotation(&self) -> &KeyPrefix {
+        self.first_prefix.as_ref().unwrap_or(&self.prefix)
+    }
+
+    /// The key that is used instead of this one from now on.
+    #[must_use]
+    pub fn successor(&self, secret: &ApiKeySecret, now: Timestamp) -> Self {
+        let first_prefix = Some(self.rotation().clone());
+        let (prefix, hash) = (secret.prefix(), secret.hash());
+        Self { prefix, hash, created_at: now, last_used_at: None, first_prefix, ..self.clone() }
+    }
+
+    /// When this key ends if it is rotated now: when it is wanted, or after [`Self::OVERLAP`], and not after its own expiry.
+    ///
+    /// # Errors
+    /// When the wanted time is after the expiry.
+    pub fn end_of_rotated(&self, wanted: Option<Timestamp>, now: Timestamp) -> Result<Timestamp, Invalid> {
+        let is_later = |end: Timestamp| self.expires_at.is_some_and(|expiry| expiry < end);
+        let refused = || Invalid::new("expires_at must not be after the key's own expiry").in_field("expires_at");
+        match wanted {
+            Some(end) if is_later(end) => Err(refused()),
+            Some(end) => Ok(end),
+            None => Ok(self.expires_at.map_or(now.plus(Self::OVERLAP), |expiry| expiry.min(now.plus(Self::OVERLAP)))),
+        }
     }
 
     /// The role with which the key acts: at most member, which may change only the links of its creator.
@@ -249,7 +295,7 @@ impl ApiKey {
 mod tests {
     use super::*;
 
-    const KEY: &str = "sk_live_0123456789ABCDEFGHIJabcdefghij01";
+    const KEY: &str = "lk_live_0123456789ABCDEFGHIJabcdefghij01";
 
     fn key(scopes: &[&str], expires_at: Option<Timestamp>) -> ApiKey {
         let secret = ApiKeySecret::parse(KEY).unwrap();
@@ -265,6 +311,8 @@ mod tests {
             last_used_at: None,
             paused_at: None,
             closed_at: None,
+            rotated_to: None,
+            first_prefix: None,
         }
     }
 
@@ -281,14 +329,14 @@ mod tests {
     fn an_invalid_key_is_refused_and_not_part_of_the_error() {
         for refused in [
             "",
-            "sk_live_",
-            "sk_live_0123456789ABCDEFGHIJabcdefghij0",
-            "sk_live_0123456789ABCDEFGHIJabcdefghij012",
+            "lk_live_",
+            "lk_live_0123456789ABCDEFGHIJabcdefghij0",
+            "lk_live_0123456789ABCDEFGHIJabcdefghij012",
             "sk_test_0123456789ABCDEFGHIJabcdefghij01",
             "SK_LIVE_0123456789ABCDEFGHIJabcdefghij01",
-            "sk_live_0123456789ABCDEFGHIJabcdefghij0-",
-            " sk_live_0123456789ABCDEFGHIJabcdefghij01",
-            "sk_live_ä0123456789ABCDEFGHIJabcdefghij",
+            "lk_live_0123456789ABCDEFGHIJabcdefghij0-",
+            " lk_live_0123456789ABCDEFGHIJabcdefghij01",
+            "lk_live_ä0123456789ABCDEFGHIJabcdefghij",
         ] {
             let error = ApiKeySecret::parse(refused).unwrap_err().to_string();
             assert!(refused.len() < 9 || !error.contains(refused), "{error}");
@@ -299,17 +347,17 @@ mod tests {
     fn a_key_shows_its_beginning_and_its_hash_and_nothing_more() {
         let secret = ApiKeySecret::parse(KEY).unwrap();
 
-        assert_eq!(secret.prefix().as_str(), "sk_live_01234567");
-        // printf sk_live_0123456789ABCDEFGHIJabcdefghij01 | sha256sum
-        assert_eq!(secret.hash().as_str(), "9837074ce6cdae1d78971b8819dcea2c30f00da9117912c0ef452bda014e5020");
+        assert_eq!(secret.prefix().as_str(), "lk_live_01234567");
+        // printf lk_live_0123456789ABCDEFGHIJabcdefghij01 | sha256sum
+        assert_eq!(secret.hash().as_str(), "d8570775fdf2093f465057f98bc234286a7d5b9efc4a041a7316369ea60810c3");
         assert_eq!(format!("{secret:?}"), "ApiKeySecret(…)");
         assert_eq!(KeyHash::parse(secret.hash().as_str()), Ok(secret.hash()));
-        assert_eq!(KeyPrefix::parse("sk_live_01234567"), Ok(secret.prefix()));
+        assert_eq!(KeyPrefix::parse("lk_live_01234567"), Ok(secret.prefix()));
     }
 
     #[test]
     fn neither_hash_nor_prefix_can_hold_a_key() {
-        for refused in [KEY, "", "sk_live_0123456", "sk_live_0123456#"] {
+        for refused in [KEY, "", "lk_live_0123456", "lk_live_0123456#"] {
             assert!(KeyHash::parse(refused).is_err(), "{refused}");
             assert!(KeyPrefix::parse(refused).is_err(), "{refused}");
         }
@@ -349,6 +397,32 @@ mod tests {
         assert!(lasting.is_valid_at(expiry) && lasting.kept_until().is_none());
         assert!(!ApiKey { paused_at: Some(expiry), ..lasting.clone() }.is_valid_at(expiry));
         assert!(!ApiKey { closed_at: Some(expiry), ..lasting }.is_valid_at(expiry));
+    }
+
+    #[test]
+    fn a_rotated_key_ends_a_day_later_and_never_after_its_expiry() {
+        let (now, hour) = (Timestamp::now(), Duration::from_secs(3_600));
+        let (lasting, soon) = (key(&["links:read"], None), key(&["links:read"], Some(now.plus(hour))));
+
+        assert_eq!(lasting.end_of_rotated(None, now), Ok(now.plus(ApiKey::OVERLAP)));
+        assert_eq!(soon.end_of_rotated(None, now), Ok(now.plus(hour)));
+        let wanted = Some(now.plus(hour * 2));
+        assert_eq!(lasting.end_of_rotated(wanted, now), Ok(now.plus(hour * 2)));
+        let sentence = Invalid::new("expires_at must not be after the key's own expiry").in_field("expires_at");
+        assert_eq!(soon.end_of_rotated(wanted, now), Err(sentence));
+    }
+
+    #[test]
+    fn keys_that_come_from_one_by_rotation_share_its_name() {
+        let (first, now) = (key(&["links:read"], Some(Timestamp::now())), Timestamp::now());
+        let [second, third] = [(); 2].map(|()| ApiKeySecret::generate().unwrap());
+
+        let next = first.successor(&second, now);
+        assert_eq!((next.prefix.clone(), next.hash.clone()), (second.prefix(), second.hash()));
+        assert_eq!((next.expires_at, next.created_at), (first.expires_at, now));
+        assert_eq!([next.rotation(), next.successor(&third, now).rotation()], [&first.prefix; 2]);
+        let rotated = ApiKey { rotated_to: Some(next.prefix), ..first };
+        assert_eq!(rotated.kept_until(), rotated.expires_at);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::folding::{folded, is_same};
 use crate::validated::{
     Shape, bounded_text, disguises_a_line, null_as_default, optional, optional_text, patched, patched_text, readable,
 };
-use crate::{ClickLimit, Invalid, Preview, Routing, Tag, TargetUrl, Timestamp, redirect_options};
+use crate::{ClickLimit, Invalid, Preview, Routing, ShortCode, Tag, TargetUrl, Timestamp, redirect_options};
 
 /// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
 /// so a new property belongs here and in [`LinkPatch`].
@@ -59,6 +59,29 @@ impl LinkMetadata {
             _ => others.get(name) != Some(value),
         };
         self.given().into_iter().filter(|(name, value)| is_missing(name, value)).map(|(name, _)| name).collect()
+    }
+}
+
+/// How a path names a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkName {
+    /// By its code.
+    Code(ShortCode),
+    /// By what it is called elsewhere, in the workspace of the caller.
+    External(ExternalId),
+}
+
+impl LinkName {
+    /// Reads a part of a path: a code, or `ext:` and an external id of unreserved characters (RFC 3986, 2.3). No code has a colon.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let Some(id) = text.strip_prefix("ext:") else { return ShortCode::parse(text).map(Self::Code) };
+        let is_unreserved =
+            !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte));
+        Invalid::unless(is_unreserved, "an external id in a path has 0-9, A-Z, a-z, ., _, ~ and - only")?;
+        ExternalId::parse(id).map(Self::External)
     }
 }
 
@@ -280,7 +303,7 @@ pub struct LinkPatch {
     #[serde(deserialize_with = "patched_preview")]
     pub preview: Option<Option<Preview>>,
     /// The new destination.
-    #[serde(deserialize_with = "optional")]
+    #[serde(alias = "original_url", deserialize_with = "optional")]
     pub url: Option<TargetUrl>,
     /// The new rules and variants, which replace all old ones.
     #[serde(skip)]
@@ -328,6 +351,16 @@ fn patched_preview<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_names_a_link_by_its_code_or_by_an_external_id() {
+        let id = |text: &str| ExternalId::parse(text).unwrap();
+        assert_eq!(LinkName::parse("launch"), Ok(LinkName::Code(ShortCode::parse("launch").unwrap())));
+        assert_eq!(LinkName::parse("ext:crm-47.1_1~"), Ok(LinkName::External(id("crm-47.1_1~"))));
+        for refused in ["ext:", "ext:a/b", "ext:a b", "ext:ä", "EXT:a", "a:b", ""] {
+            assert!(LinkName::parse(refused).is_err(), "{refused}");
+        }
+    }
 
     #[test]
     fn tags_are_equal_in_any_case_and_spelling_of_accents() {

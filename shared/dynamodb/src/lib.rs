@@ -3,6 +3,7 @@
 //! There is one module per table: `item.rs` maps domain types to keys and attributes, `mod.rs` has the queries. Attribute
 //! names are used only in this crate. [`stream`] reads the same items from stream records.
 
+mod answers;
 mod audit;
 mod backoff;
 mod budget;
@@ -22,6 +23,7 @@ mod users;
 mod watch;
 mod write;
 
+pub use answers::{CreationAnswer, KeptAnswer};
 pub use audit::AuditTable;
 pub use backoff::back_off;
 pub use budget::ByteBudget;
@@ -29,7 +31,7 @@ pub use clicks::{ClicksTable, PageOfClicks, Partition, Purged, ReadBudget, ReadC
 pub use cursor::{Cursor, Page};
 pub use error::{RepositoryError, Result};
 pub use item::{Consistency, Table};
-pub use jobs::{JobEnd, JobMark, JobSignal, JobsTable, Reached};
+pub use jobs::{AnswerOfJob, JobEnd, JobMark, JobSignal, JobsTable, NotStarted, Reached};
 pub use links::{
     CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer, LinkRange,
     LinkReader, LinksTable, OwnedLinks, Reusable, ScannedLinks, UseOutcome,
@@ -42,15 +44,14 @@ pub use stats::{
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    CreateKeyOutcome, CreateWorkspaceOutcome, CreationAnswer, Invitations, InviteOutcome, KeyChange, KeyOutcome,
-    LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace,
-    OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile,
-    Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session,
-    SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
-    Workspaces,
+    CreateKeyOutcome, CreateWorkspaceOutcome, Invitations, InviteOutcome, KeyChange, KeyOutcome, LastingSessions,
+    LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
+    OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient,
+    Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions,
+    SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,
-    PartitionNotes, RegisteredTarget, ShardRange, TargetPage, TargetQuota, TargetRegistration, UnreadableTarget,
-    WatchOutcome, WatchTable,
+    PartitionNotes, RegisteredTarget, ResultsCursor, ShardRange, TargetPage, TargetQuota, TargetRegistration,
+    UnreadableTarget, WatchOutcome, WatchTable,
 };

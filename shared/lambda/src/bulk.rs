@@ -11,7 +11,7 @@ use linklet_dynamodb::ThrottleTable;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, json};
+use crate::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, is_replayed, json, replayed};
 use crate::identity::Caller;
 use crate::throttle::admit_workspace;
 
@@ -126,10 +126,12 @@ where
     done
 }
 
-/// The answer with the results of all links: for each its status, and the body that its answer has alone.
+/// The answer with the results of all links: for each its status, and the body that its answer has alone. It is an earlier one if all
+/// results are.
 pub fn results(request: &Request, results: Vec<Result<Response>>) -> Response {
     // A table that is away fails each link, and one line says so.
     let mut logged = HashSet::new();
+    let mut are_replayed = !results.is_empty();
     let results = results.into_iter().enumerate().map(|(index, result)| {
         let answer = result.unwrap_or_else(|error| {
             match error.status().is_server_error() && !logged.insert(error.problem().code()) {
@@ -137,15 +139,16 @@ pub fn results(request: &Request, results: Vec<Result<Response>>) -> Response {
                 false => error.into_response(request),
             }
         });
+        are_replayed &= is_replayed(&answer);
         let body = std::str::from_utf8(answer.body()).ok().and_then(|text| serde_json::from_str(text).ok());
         let is_good = answer.status().is_success();
         let (link, problem) = if is_good { (body, None) } else { (None, body) };
         LinkResult { index, status: answer.status().as_u16(), link, problem }
     });
-    json(StatusCode::OK, &BTreeMap::from([("results", results.collect::<Vec<_>>())]))
+    let response = json(StatusCode::OK, &BTreeMap::from([("results", results.collect::<Vec<_>>())]));
+    if are_replayed { replayed(response) } else { response }
 }
 
-#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 struct LinkResult {
     index: usize,

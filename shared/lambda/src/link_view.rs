@@ -52,6 +52,16 @@ pub async fn link_uses(table: &LinksTable, links: &[Link]) -> Option<LinkUses> {
 }
 
 impl Surroundings {
+    /// What is known of a link that was just created: it has neither clicks nor uses.
+    pub fn of_new_link() -> Self {
+        Self { clicks: Some(ClickCounts::new()), names: None, uses: Some(LinkUses::new()) }
+    }
+
+    /// Of a link, without reading anything.
+    pub fn unread() -> Self {
+        Self { clicks: None, names: None, uses: None }
+    }
+
     /// The names of what could not be read.
     pub fn degraded(&self) -> Vec<&'static str> {
         [(CLICKS, self.clicks.is_none()), (NAMES, self.names.is_none()), (USES, self.uses.is_none())]
@@ -125,8 +135,7 @@ pub struct LinkView {
     metadata: LinkMetadata,
     watch: bool,
     archived: bool,
-    /// The target that the link watches; missing if it watches none, or not any more.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The target that the link watches; `None` if it watches none, or not any more.
     target_id: Option<TargetId>,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -137,13 +146,11 @@ pub struct LinkView {
     is_active: bool,
     /// Whether it leads to its destination, at the time of the request.
     status: &'static str,
-    /// Why it is suspended; missing if it isn't.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Why it is suspended; empty if it isn't.
     suspended_for: Vec<SuspensionReason>,
     fallback_url: Option<TargetUrl>,
     max_clicks: Option<ClickLimit>,
-    /// How often the link was used; only where there is a limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How often the link was used; `None` where there is no limit.
     used: Option<u32>,
     forward_query: bool,
     preview: Option<Preview>,
@@ -157,7 +164,8 @@ impl LinkView {
     /// The representation of a link at the time of the request.
     pub fn new(request: &Request, short_urls: &ShortUrls, link: Link, around: &Surroundings) -> Self {
         let Surroundings { clicks, names, uses } = around;
-        let uses = uses.as_ref().and_then(|uses| uses.get(link.id()));
+        let uses = uses.as_ref().filter(|_| link.options.max_clicks.is_some());
+        let used = uses.map(|uses| uses.get(link.id()).map_or(0, |uses| uses.used));
         Self {
             short_url: short_urls.of(request, link.code()),
             target_id: target_of(request, &link),
@@ -171,7 +179,7 @@ impl LinkView {
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
             fallback_url: link.options.fallback_url,
             max_clicks: link.options.max_clicks,
-            used: uses.filter(|_| link.options.max_clicks.is_some()).map(|uses| uses.used),
+            used,
             forward_query: link.options.forward_query,
             preview: link.options.preview,
             has_rules: link.routing.is_some(),

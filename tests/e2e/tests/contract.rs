@@ -35,14 +35,21 @@ async fn every_deployed_route_answers_and_the_protected_ones_refuse_strangers() 
 }
 
 #[tokio::test]
-async fn an_unknown_route_is_404() {
+async fn an_unknown_path_is_404_and_an_unknown_method_405() {
     let api = Api::new();
 
-    for (method, path) in
-        [("GET", "/api/nothing/here"), ("POST", "/api/urls"), ("PUT", "/health"), ("DELETE", "/r/a"), ("GET", "/a/b/c")]
-    {
+    for path in ["/api/nothing/here", "/a/b/c"] {
+        assert_eq!(api.get(path).await.problem(), (404, "there is nothing at this address".into()), "{path}");
+    }
+    for (method, path, allow) in [
+        ("POST", "/api/urls", "GET, HEAD"),
+        ("PUT", "/health", "GET, HEAD"),
+        ("DELETE", "/r/a", "GET, HEAD, POST"),
+        ("GET", "/api/shorten", "POST"),
+        ("POST", "/app", "GET, HEAD"),
+    ] {
         let answer = send(api.request(method, path)).await;
-        assert_eq!(answer.problem(), (404, "there is nothing at this address".into()), "{method} {path}");
+        assert_eq!((answer.status, answer.header("allow")), (405, allow), "{method} {path}: {}", answer.body);
     }
 }
 

@@ -446,7 +446,7 @@ pub fn update(db: &TestDynamoDb) -> Update {
 
 /// Deletes and purges what these credentials may.
 pub fn delete(db: &TestDynamoDb, authenticator: Authenticator) -> Delete {
-    Delete { authenticator, links: db.links(), bulk: Bulk::new(db.calls()) }
+    Delete { authenticator, links: db.links(), stats: db.stats(), bulk: Bulk::new(db.calls()) }
 }
 
 pub fn web() -> Web {

@@ -72,7 +72,7 @@ async fn correlation_ids_reach_the_consumers_and_nothing_personal_is_logged() {
         .send_to(&account)
         .await;
     let api_key = created.text("key");
-    for (id, key) in [("using-it-1", api_key.clone()), ("guessing-1", api_key.replace("sk_live_", "sk_live_hunter2"))] {
+    for (id, key) in [("using-it-1", api_key.clone()), ("guessing-1", api_key.replace("lk_live_", "lk_live_hunter2"))] {
         let request = RequestBuilder::new("POST", "/api/shorten").api_key(&key).header("x-correlation-id", id);
         request.json(&json!({"url": "https://example.com/?secret=hunter2"})).send_to(&shorten).await;
     }
@@ -288,7 +288,7 @@ async fn unreadable_keys_leave_statistics_public_and_log_one_warning() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("launch").build()).await;
     let stats = Stats { authenticator: authenticator(), ..stats(&db) };
-    let key = format!("sk_live_{}", "0".repeat(32));
+    let key = format!("lk_live_{}", "0".repeat(32));
     let logs = CapturedLogs::start();
 
     RequestBuilder::new("GET", "/api/stats/launch").api_key(&key).send_to(&stats).await.expecting(200);

@@ -216,6 +216,8 @@ impl ApiKeyBuilder {
             last_used_at: None,
             paused_at: None,
             closed_at: None,
+            rotated_to: None,
+            first_prefix: None,
         })
     }
 

@@ -113,6 +113,43 @@ impl Contract {
         routes.collect()
     }
 
+    /// The parameters that the query of a route may have, in alphabetical order, and whether each is a list.
+    ///
+    /// # Panics
+    /// When the document has no such operation.
+    pub fn query_of(&self, route: &Route) -> BTreeMap<&str, bool> {
+        let operation = self.operation(&route.method, &route.path).expect("the document has the operation");
+        let parameters = self.parameters(&operation).into_iter().map(|(_, parameter)| parameter);
+        let in_query = parameters.filter(|parameter| parameter["in"] == "query");
+        let is_list = |parameter| self.schema_of(parameter)["type"] == "array";
+        in_query
+            .map(|parameter| (parameter["name"].as_str().expect("a parameter has a name"), is_list(parameter)))
+            .collect()
+    }
+
+    /// Whether a route takes the header `Idempotency-Key`.
+    ///
+    /// # Panics
+    /// When the document has no such operation.
+    pub fn takes_idempotency_keys(&self, route: &Route) -> bool {
+        let operation = self.operation(&route.method, &route.path).expect("the document has the operation");
+        let mut parameters = self.parameters(&operation).into_iter().map(|(_, parameter)| parameter);
+        parameters.any(|parameter| parameter["in"] == "header" && parameter["name"] == "Idempotency-Key")
+    }
+
+    /// The members of the JSON that an operation answers with a status, and whether each is always there.
+    ///
+    /// # Panics
+    /// When the document has no such operation or answer.
+    pub fn members_of_answer(&self, route: &Route, status: u16) -> BTreeMap<String, bool> {
+        let answer = &self.operation_at(&route.method, &route.path)["responses"][status.to_string()];
+        let (pointer, _) = self.follow("", answer);
+        let content = &self.follow(&pointer, answer).1["content"]["application/json"]["schema"];
+        let schema = self.follow("", content).1;
+        let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&name.into()));
+        members(&schema["properties"]).map(|(name, _)| (name.clone(), required(name))).collect()
+    }
+
     /// The operation at a path.
     ///
     /// # Panics
@@ -162,7 +199,7 @@ impl Contract {
             Some(operation) => {
                 self.check_answer(&operation, exchange).and_then(|()| self.check_request(&operation, exchange))
             }
-            None if exchange.status == 404 || exchange.status == 401 => Ok(()),
+            None if [401, 404, 405].contains(&exchange.status) => Ok(()),
             None => Err("docs/openapi.yaml has no such operation".to_owned()),
         };
         let shown: String = exchange.body.chars().take(2_000).collect();
@@ -177,11 +214,9 @@ impl Contract {
         found.sort_by_key(|(template, _)| template.matches('{').count());
         // A HEAD is as the GET, unless it is described itself.
         let methods = if method == "head" { vec!["head", "get"] } else { vec![method.as_str()] };
-        found.into_iter().find_map(|(path, item)| {
-            let method = methods.iter().find(|method| item.get(**method).is_some())?;
-            let pointer = format!("/paths/{}/{method}", escaped(path));
-            Some(Operation { pointer, path, item, operation: &item[*method] })
-        })
+        let (path, item) = found.into_iter().next()?;
+        let method = methods.iter().find(|method| item.get(**method).is_some())?;
+        Some(Operation { pointer: format!("/paths/{}/{method}", escaped(path)), path, item, operation: &item[*method] })
     }
 
     fn check_answer(&self, operation: &Operation<'_>, exchange: Exchange<'_>) -> Result<(), String> {
@@ -208,6 +243,7 @@ impl Contract {
         if exchange.method == "HEAD" {
             return Ok(());
         }
+        check_problem(response, exchange.body)?;
         let media_type = exchange.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
         if !content.contains_key(media_type) {
             return Err(format!("the media type {media_type:?} is not documented"));
@@ -238,7 +274,11 @@ impl Contract {
             let name = parameter["name"].as_str().expect("a parameter has a name");
             let schema = self.schema_of(parameter);
             let value = match parameter["in"].as_str() {
-                Some("query") if schema["type"] == "array" => query.all(name).map(Value::from),
+                Some("query") if schema["type"] == "array" => {
+                    let values: Vec<_> =
+                        query.all(name).into_iter().flatten().filter(|value| !value.is_empty()).collect();
+                    (!values.is_empty()).then(|| values.into())
+                }
                 Some("query") => query.first(name).map(|value| text_as(value, &schema)),
                 Some("path") => segment(operation.path, exchange.path, name).map(|value| text_as(value, &schema)),
                 _ => continue,
@@ -334,6 +374,15 @@ impl Contract {
             Arc::new(options.build(&root).unwrap_or_else(|error| panic!("the schema at {schema}: {error}")))
         });
         Arc::clone(validator)
+    }
+}
+
+/// Of an answer that is a problem, the document says which codes it has.
+fn check_problem(response: &Value, body: &str) -> Result<(), String> {
+    let problem: Value = serde_json::from_str(body).unwrap_or_default();
+    match (response["x-problems"].as_array(), problem["code"].as_str()) {
+        (Some(codes), Some(code)) if !codes.contains(&code.into()) => Err(format!("the code {code} is not documented")),
+        _ => Ok(()),
     }
 }
 

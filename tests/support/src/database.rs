@@ -291,7 +291,7 @@ impl TestDynamoDb {
         let invitation = Invitation::new(workspace, email.clone(), role, admin, token.clone(), joined_at);
         let invited = self
             .users()
-            .invite(&invitation, &a_session(), &an_origin(admin))
+            .invite(&invitation, &a_session(), None, &an_origin(admin))
             .await
             .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
@@ -368,7 +368,7 @@ impl TestDynamoDb {
         let token = OneTimeToken::generate(TokenPurpose::Invitation).expect("randomness");
         let email = EmailAddress::parse(email).expect("an address");
         let invitation = Invitation::new(&admin.workspace, email, role, &admin.id, token.hash(), at);
-        let invited = self.users().invite(&invitation, &a_session(), &an_origin(&admin.id)).await;
+        let invited = self.users().invite(&invitation, &a_session(), None, &an_origin(&admin.id)).await;
         assert_eq!(invited.expect("an invitation can be stored"), InviteOutcome::Invited);
         token
     }
@@ -378,8 +378,11 @@ impl TestDynamoDb {
     /// # Panics
     /// When its creator isn't an admin of its workspace.
     pub async fn store_key(&self, key: &ApiKey) {
-        let outcome =
-            self.users().create_key(key, &a_session(), &an_origin(&key.created_by)).await.expect("a key can be stored");
+        let outcome = self
+            .users()
+            .create_key(key, &a_session(), None, &an_origin(&key.created_by))
+            .await
+            .expect("a key can be stored");
         assert_eq!(outcome, CreateKeyOutcome::Created);
     }
 
@@ -390,7 +393,7 @@ impl TestDynamoDb {
     pub async fn store_target(&self, target: &Target) -> Target {
         let registered = self.watch().register(target, None, &CorrelationId::generate()).await;
         match registered.expect("a target can be registered") {
-            TargetRegistration::Done(RegisteredTarget { target, is_new: true }) => target,
+            TargetRegistration::Done(RegisteredTarget { target, is_new: true, .. }) => target,
             other => panic!("{other:?}"),
         }
     }

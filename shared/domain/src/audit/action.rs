@@ -47,6 +47,8 @@ actions! {
     KeyCreated = "key.created",
     /// An API key has another name.
     KeyChanged = "key.changed",
+    /// An API key is replaced by another one, and ends some time later.
+    KeyRotated = "key.rotated",
     /// An API key opens nothing until it goes on.
     KeyPaused = "key.paused",
     /// An API key that was paused goes on.

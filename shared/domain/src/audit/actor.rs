@@ -120,13 +120,13 @@ mod tests {
         let user = UserId::generate();
         for actor in [
             Actor::Person(user),
-            Actor::Key(KeyPrefix::parse("sk_live_a1B2c3D4").unwrap()),
+            Actor::Key(KeyPrefix::parse("lk_live_a1B2c3D4").unwrap()),
             Actor::Operator,
             Actor::Linklet,
         ] {
             assert_eq!(Actor::parse(&actor.to_string()), Ok(actor));
         }
-        for refused in ["", "ada@example.com", "Operator", "sk_live_"] {
+        for refused in ["", "ada@example.com", "Operator", "lk_live_"] {
             assert!(Actor::parse(refused).is_err(), "{refused}");
         }
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_changer_written_as_text_is_read_back_without_its_name() {
         let (user, name) = (UserId::generate(), FullName::parse("Ada").ok());
-        for key in [None, KeyPrefix::parse("sk_live_a1B2c3D4").ok()] {
+        for key in [None, KeyPrefix::parse("lk_live_a1B2c3D4").ok()] {
             let changer = Changer { user, key, name: name.clone() };
 
             assert_eq!(Changer::parse(&changer.to_string()), Ok(Changer { name: None, ..changer }));

@@ -90,7 +90,7 @@ mod tests {
         let user = UserId::generate();
         for subject in [
             AuditSubject::Member(user),
-            AuditSubject::Key(KeyPrefix::parse("sk_live_a1B2c3D4").unwrap()),
+            AuditSubject::Key(KeyPrefix::parse("lk_live_a1B2c3D4").unwrap()),
             AuditSubject::Workspace(WorkspaceId::generate()),
             AuditSubject::Link(ShortCode::parse("launch").unwrap()),
             AuditSubject::Target(TargetId::parse("t_0000000000000000000007").unwrap()),

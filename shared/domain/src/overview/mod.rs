@@ -195,13 +195,13 @@ pub enum OverviewPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Period {
     /// All clicks.
-    pub clicks: u64,
+    pub total_clicks: u64,
     /// The clicks of people.
-    pub people: u64,
+    pub human_clicks: u64,
     /// All clicks in the days before.
-    pub clicks_before: u64,
+    pub total_clicks_before: u64,
     /// The clicks of people in the days before.
-    pub people_before: u64,
+    pub human_clicks_before: u64,
 }
 
 impl LinkCounts {
@@ -255,10 +255,10 @@ impl Overview {
         };
         let (now, before) = (sum(0..days), sum(days..2 * days));
         Period {
-            clicks: now.clicks,
-            people: now.human_clicks,
-            clicks_before: before.clicks,
-            people_before: before.human_clicks,
+            total_clicks: now.clicks,
+            human_clicks: now.human_clicks,
+            total_clicks_before: before.clicks,
+            human_clicks_before: before.human_clicks,
         }
     }
 }

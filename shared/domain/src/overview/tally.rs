@@ -376,8 +376,12 @@ mod tests {
 
         let overview = tally.finish();
 
-        let period =
-            |clicks, people, clicks_before, people_before| Period { clicks, people, clicks_before, people_before };
+        let period = |total_clicks, human_clicks, total_clicks_before, human_clicks_before| Period {
+            total_clicks,
+            human_clicks,
+            total_clicks_before,
+            human_clicks_before,
+        };
         assert_eq!(overview.last_days(1), period(6, 5, 3, 2));
         assert_eq!(overview.last_days(7), period(11, 8, 8, 7));
         assert_eq!(overview.last_days(30), period(19, 15, 9, 9));
@@ -469,7 +473,7 @@ mod tests {
 
         assert_eq!(overview.tag, Some(Tag::parse("Launch").unwrap()), "as the newest link has it");
         assert_eq!((overview.links.total(), overview.links.deleted), (2, 1));
-        assert_eq!(overview.last_days(1).clicks, 10);
+        assert_eq!(overview.last_days(1).total_clicks, 10);
         assert_eq!(overview.top.iter().map(|top| top.id.code.to_string()).collect::<Vec<_>>(), ["with1"]);
         assert_eq!(overview.tags, []);
         assert_eq!(overview.fresh_until, now().plus(Duration::from_secs(120)));

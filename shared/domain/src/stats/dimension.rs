@@ -44,6 +44,9 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// The country of visitors of whom it isn't known.
+    pub const UNKNOWN_COUNTRY: &str = "unknown";
+
     /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Device,
@@ -92,7 +95,7 @@ impl Dimension {
         let value = match self {
             Self::Device => client.device.into(),
             Self::Referer => page(visitor.referer.as_deref()?),
-            Self::Country => visitor.country.as_ref().map_or("unknown", |country| country.as_str()),
+            Self::Country => visitor.country.as_ref().map_or(Self::UNKNOWN_COUNTRY, |country| country.as_str()),
             Self::Browser => &client.browser,
             Self::OperatingSystem => &client.os,
             Self::Destination => visitor.destination.as_ref()?.as_str(),

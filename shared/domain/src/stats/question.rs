@@ -35,7 +35,7 @@ impl ClickFilter {
     /// When no click can have it, or there are too many.
     pub fn allow(&mut self, dimension: Dimension, text: &str) -> Result<(), Invalid> {
         let value = match dimension {
-            Dimension::Country if text != "unknown" => CountryCode::parse(text)?.to_string(),
+            Dimension::Country if text != Dimension::UNKNOWN_COUNTRY => CountryCode::parse(text)?.to_string(),
             Dimension::Device if text.parse::<Device>().is_err() => {
                 return Err(Invalid::new("device must be desktop, mobile, tablet, bot or unknown"));
             }

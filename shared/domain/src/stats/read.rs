@@ -107,7 +107,7 @@ pub struct Point {
     /// The clicks in it; never zero.
     pub clicks: u64,
     /// Those of people.
-    pub people: u64,
+    pub human_clicks: u64,
 }
 
 /// The periods with clicks on these days, oldest first. The days are those of a place where clocks show `local` of an hour, as
@@ -131,9 +131,9 @@ pub fn timeline(
         match points.last_mut().filter(|last| last.period == period) {
             Some(last) => {
                 last.clicks += clicks;
-                last.people += human_clicks;
+                last.human_clicks += human_clicks;
             }
-            None => points.push(Point { period, clicks, people: human_clicks }),
+            None => points.push(Point { period, clicks, human_clicks }),
         }
     }
     points

@@ -1,8 +1,8 @@
 //! Keys and attributes of JobsTable.
 
 use linklet_domain::{
-    Event, EventDetail, EventId, Invalid, Job, JobFinished, JobId, JobProgress, LinkId, Task, Timestamp, UserId,
-    WorkId, WorkspaceId, lifetimes,
+    Event, EventDetail, EventId, IdempotencyKey, Invalid, Job, JobFinished, JobId, JobProgress, LinkId, Task,
+    Timestamp, UserId, WorkId, WorkspaceId, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,11 @@ pub(super) fn job_key(workspace: &WorkspaceId, job: &JobId) -> Key {
 
 pub(super) fn job_sort_key(job: &JobId) -> String {
     format!("{JOB_PREFIX}{job}")
+}
+
+/// What a person was answered who started a job of this workspace with this idempotency key.
+pub(super) fn answer_key(workspace: &WorkspaceId, user: &UserId, key: &IdempotencyKey) -> Key {
+    Key::new(workspace_partition(workspace), format!("ANSWER#{user}#{key}"))
 }
 
 /// The key of a job or a task.

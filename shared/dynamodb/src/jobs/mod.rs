@@ -13,20 +13,21 @@ mod marks;
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    Changer, Job, JobFailure, JobId, JobProgress, JobState, Run, Timestamp, Work, WorkId, WorkspaceId,
+    Changer, IdempotencyKey, Job, JobFailure, JobId, JobProgress, JobState, Run, Timestamp, UserId, Work, WorkId,
+    WorkspaceId,
 };
 use serde::Deserialize;
 
 use self::item::{
-    JOB_PREFIX, JobItem, QueueItem, TaskItem, WaitingJob, job_key, job_sort_key, kept_until, queue_key, work_key,
-    work_of, workspace_partition,
+    JOB_PREFIX, JobItem, QueueItem, TaskItem, WaitingJob, answer_key, job_key, job_sort_key, kept_until, queue_key,
+    work_key, work_of, workspace_partition,
 };
 pub use self::marks::JobMark;
 use crate::item::{IS_NEW, Item, Key, SortKeys, Table, from_item, number, text, to_attributes};
 use crate::stream::StreamError;
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 use crate::write::{ACTION, Write};
-use crate::{Cursor, Page, RepositoryError, Result};
+use crate::{CreationAnswer, Cursor, Page, RepositoryError, Result};
 
 /// The repository of jobs: JobsTable.
 #[derive(Debug, Clone)]
@@ -65,12 +66,29 @@ enum Refused {
     Next,
 }
 
+/// Why a job isn't stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotStarted {
+    /// It [finds no place](Job::finds_place).
+    NoPlace,
+    /// Another request with the same idempotency key was faster; its answer is the answer.
+    KeyTaken,
+}
+
+/// What to answer to a request for a job that is stored like this.
+pub type AnswerOfJob<'a> = &'a (dyn Fn(&Job) -> Result<CreationAnswer, serde_json::Error> + Send + Sync);
+
 impl JobsTable {
-    /// Stores a new job, which runs at once if no other does. Returns it as it is then; `None` if it [finds no place](Job::finds_place).
+    /// Stores a new job, which runs at once if no other does, and what its creator is answered if their request has an idempotency key.
+    /// Returns the job as it is then.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn create(&self, job: &Job) -> Result<Option<Job>> {
+    pub async fn create(
+        &self,
+        job: &Job,
+        answer: Option<(&IdempotencyKey, AnswerOfJob<'_>)>,
+    ) -> Result<Result<Job, NotStarted>> {
         const OPERATION: &str = "create a job";
         retry_on_conflict(OPERATION, || async {
             let mut queue = self.queue(&job.workspace).await?;
@@ -82,15 +100,34 @@ impl JobsTable {
             } else if job.finds_place(&queue.creators()) {
                 queue.waiting.push(WaitingJob { id: job.id, created_by: job.created_by });
             } else {
-                return Ok(Some(None));
+                return Ok(Some(Err(NotStarted::NoPlace)));
             }
+            let kept = answer.map(|(key, answer)| {
+                let answer = answer(&job).map_err(RepositoryError::unavailable(OPERATION))?;
+                self.0.keep_answer(answer_key(&job.workspace, &job.created_by, key), &answer, job.created_at)
+            });
             Transaction::new(OPERATION)
+                .and_each(kept.transpose()?, Some(Err(NotStarted::KeyTaken)))
                 .and(self.0.put_new(&JobItem::from(&job))?, None)
                 .and(self.queue_as(&queue)?, None)
-                .commit(&self.0.client, Some(job))
+                .commit(&self.0.client, Ok(job))
                 .await
         })
         .await
+    }
+
+    /// What a request of a person with this key was answered in the last 24 hours.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn first_answer(
+        &self,
+        workspace: &WorkspaceId,
+        user: &UserId,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<CreationAnswer>> {
+        self.0.kept_answer(answer_key(workspace, user, key), now).await
     }
 
     /// Reads a job.

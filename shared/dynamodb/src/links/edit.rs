@@ -13,10 +13,11 @@ use std::{collections::BTreeSet, convert::Infallible};
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    Changer, CorrelationId, Link, LinkChanges, LinkEdit, LinkWrite, Precondition, Record, RemovalReason, Tombstone,
-    UserId,
+    Changer, CorrelationId, Link, LinkChanges, LinkEdit, LinkWrite, Precondition, Record, RemovalReason, ShortCode,
+    Tombstone, UserId,
 };
 
+use super::external::IdClaim;
 use super::item::{AVAILABILITY, LinkItem, TombstoneItem, cleanup_key, link_key};
 use super::{LinksTable, record_of};
 use crate::item::{Item, number, text, to_item};
@@ -60,7 +61,7 @@ pub enum EditOutcome<E> {
     /// There is no link under the code any more, or another one.
     Gone,
     /// Another link of the workspace has the external id.
-    ExternalIdTaken,
+    ExternalIdTaken(ShortCode),
     /// The caller has refused to edit the link as it is.
     Refused(E),
     /// Others have written the link before each try.
@@ -138,8 +139,9 @@ impl LinksTable {
         let (main, others, after) = match (edit, before) {
             (LinkEdit::Change(after), Record::Link(before)) => {
                 let after = Link { last_write: write, ..*after };
-                let Some(others) = self.changes_of_other_items(before, &after, context).await? else {
-                    return Ok(Attempt::Over(EditOutcome::ExternalIdTaken));
+                let others = match self.changes_of_other_items(before, &after, context).await? {
+                    Ok(others) => others,
+                    Err(by) => return Ok(Attempt::Over(EditOutcome::ExternalIdTaken(by))),
                 };
                 (self.change(before, &after, context)?, others, Record::Link(after))
             }
@@ -218,9 +220,12 @@ impl LinksTable {
         before: &Link,
         after: &Link,
         context: &EditContext<'_>,
-    ) -> Result<Option<Vec<TransactWriteItem>>> {
+    ) -> Result<IdClaim<Vec<TransactWriteItem>>> {
         let id = after.id();
-        let Some(mut actions) = self.change_of_external_id(before, after).await? else { return Ok(None) };
+        let mut actions = match self.change_of_external_id(before, after).await? {
+            Ok(actions) => actions,
+            Err(by) => return Ok(Err(by)),
+        };
         if before.options.max_clicks != after.options.max_clicks {
             actions.push(match after.options.max_clicks {
                 Some(max) => self.set_limit(id, max)?,
@@ -235,7 +240,7 @@ impl LinksTable {
             actions.push(self.add_to_history(change, author, changes)?);
         }
         actions.extend(self.change_of_reuse_entry(before, after).await?);
-        Ok(Some(actions))
+        Ok(Ok(actions))
     }
 
     /// What ends with a link that its tombstone replaces. Nothing is left of what was replaced before.

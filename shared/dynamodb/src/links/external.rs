@@ -5,11 +5,14 @@
 //! id at once, one gets it.
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
-use linklet_domain::{ExternalId, Link, Record, WorkspaceId};
+use linklet_domain::{ExternalId, Link, LinkName, Record, ShortCode, WorkspaceId};
 
 use super::LinksTable;
 use super::item::{ExternalIdItem, external_id_key};
 use crate::{Result, item::text, write::ACTION};
+
+/// What it takes to claim an external id, or the code of the link that has it.
+pub(super) type IdClaim<T> = std::result::Result<T, ShortCode>;
 
 impl LinksTable {
     /// The link of a workspace with an external id, by strongly consistent reads.
@@ -18,6 +21,17 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn with_external_id(&self, workspace: &WorkspaceId, id: &ExternalId) -> Result<Option<Link>> {
         Ok(self.entry_of(workspace, id).await?.and_then(|(_, link)| link))
+    }
+
+    /// Reads a whole link that a path names, with strongly consistent reads. An external id is one of this workspace.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn find_named(&self, workspace: &WorkspaceId, name: &LinkName) -> Result<Option<Record<Link>>> {
+        match name {
+            LinkName::Code(code) => self.find(code).await,
+            LinkName::External(id) => Ok(self.with_external_id(workspace, id).await?.map(Record::Link)),
+        }
     }
 
     /// The entry of an external id, if there is one, and the link that has the id.
@@ -37,16 +51,17 @@ impl LinksTable {
         Ok(Some((entry, link)))
     }
 
-    /// The action that gives a link its external id, unless a concurrent request takes it; `None` if another link has it.
-    pub(super) async fn claim_external_id(&self, link: &Link, id: &ExternalId) -> Result<Option<TransactWriteItem>> {
+    /// The action that gives a link its external id, unless a concurrent request takes it; the code of the other link if one
+    /// has it.
+    pub(super) async fn claim_external_id(&self, link: &Link, id: &ExternalId) -> Result<IdClaim<TransactWriteItem>> {
         let workspace = &link.identity.workspace;
         let entry = ExternalIdItem::new(workspace, link.id(), id);
         match self.entry_of(workspace, id).await? {
-            Some((_, Some(_))) => Ok(None),
-            None => self.0.put_new(&entry).map(Some),
+            Some((_, Some(other))) => Ok(Err(other.identity.id.code)),
+            None => self.0.put_new(&entry).map(Ok),
             // Each entry has a claim of its own, so it is the one that was read and not a later one of the same link.
             Some((stale, None)) => {
-                self.0.put_if(&entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Some)
+                self.0.put_if(&entry, "claim = :stale", Some((":stale", text(&stale.claim)))).map(Ok)
             }
         }
     }
@@ -58,25 +73,27 @@ impl LinksTable {
         delete.only_if(is_ours).values(of_link(link)).action()
     }
 
-    /// The actions that give a link another external id; `None` if another link has it.
+    /// The actions that give a link another external id; the code of the other link if one has it.
     pub(super) async fn change_of_external_id(
         &self,
         before: &Link,
         after: &Link,
-    ) -> Result<Option<Vec<TransactWriteItem>>> {
+    ) -> Result<IdClaim<Vec<TransactWriteItem>>> {
         let (old, new) = (&before.metadata.external_id, &after.metadata.external_id);
         let mut actions = Vec::new();
         if old == new {
-            return Ok(Some(actions));
+            return Ok(Ok(actions));
         }
         if let Some(new) = new {
-            let Some(claim) = self.claim_external_id(before, new).await? else { return Ok(None) };
-            actions.push(claim);
+            match self.claim_external_id(before, new).await? {
+                Ok(claim) => actions.push(claim),
+                Err(by) => return Ok(Err(by)),
+            }
         }
         if let Some(old) = old {
             actions.push(self.release_external_id(before, old)?);
         }
-        Ok(Some(actions))
+        Ok(Ok(actions))
     }
 }
 

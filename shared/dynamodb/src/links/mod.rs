@@ -35,7 +35,7 @@ use crate::{Consistency, Cursor, Page, Result};
 pub struct LinksTable(pub Table);
 
 /// The outcome of creating a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateOutcome {
     /// The link is created.
     Created,
@@ -44,7 +44,7 @@ pub enum CreateOutcome {
     /// A concurrent request has shortened the same URL, or used the same idempotency key or external id; read again and retry.
     Conflict,
     /// Another link of the workspace has the external id.
-    ExternalIdTaken,
+    ExternalIdTaken(ShortCode),
 }
 
 impl LinksTable {

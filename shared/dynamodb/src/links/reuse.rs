@@ -84,8 +84,8 @@ impl LinksTable {
         }
         if let Some(id) = external_id {
             match self.claim_external_id(link, id).await? {
-                Some(claim) => others = others.and(claim, CreateOutcome::Conflict),
-                None => return Ok(CreateOutcome::ExternalIdTaken),
+                Ok(claim) => others = others.and(claim, CreateOutcome::Conflict),
+                Err(by) => return Ok(CreateOutcome::ExternalIdTaken(by)),
             }
         }
         if let Some((key, answer)) = answer {

@@ -1,19 +1,17 @@
 //! Creating workspaces, and listing those of a person.
 
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditSubject, Destinations, IdempotencyKey, Member, Membership, Revision, Role,
     Timestamp, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 
 use super::UsersTable;
-use super::item::{
-    CreationAnswer, CreationItem, MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key,
-    workspace_key,
-};
+use super::item::{MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key, workspace_key};
 use super::room::most_made;
-use crate::Result;
-use crate::item::{from_item, number};
+use crate::item::from_item;
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::{CreationAnswer, KeptAnswer, Result};
 
 const CREATE: &str = "create a workspace";
 
@@ -86,7 +84,7 @@ impl UsersTable {
     pub async fn create_workspace(
         &self,
         workspace: &NewWorkspace,
-        answer: Option<(&IdempotencyKey, &CreationAnswer)>,
+        answer: KeptAnswer<'_>,
         origin: &AuditContext,
     ) -> Result<CreateWorkspaceOutcome> {
         let Member { user, joined_at: now, .. } = &workspace.creator;
@@ -96,14 +94,8 @@ impl UsersTable {
             let Some(most_joinings) = most_made(joinings, memberships, Membership::MOST) else {
                 return Ok(Some(CreateWorkspaceOutcome::TooMany));
             };
-            let mut transaction = Transaction::new(CREATE);
-            // The first, so that of a repeated request it is the key that is refused, whatever else is.
-            if let Some((key, answer)) = answer {
-                let item = CreationItem::new(user, key, answer, *now);
-                let is_free = "attribute_not_exists(pk) OR #ttl <= :now";
-                let put = self.0.put_if(&item, is_free, [(":now", number(&now.unix_seconds()))])?;
-                transaction = transaction.and(put, CreateWorkspaceOutcome::KeyTaken);
-            }
+            let kept = self.keep_answer(user, answer, *now)?;
+            let transaction = Transaction::new(CREATE).and_each(kept, CreateWorkspaceOutcome::KeyTaken);
             let transaction = self
                 .and_workspace(
                     transaction,
@@ -137,8 +129,18 @@ impl UsersTable {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<CreationAnswer>> {
-        let found = self.0.get::<CreationItem>(CREATE, creation_key(user, key)).await?;
-        Ok(found.and_then(|item| item.current(now)))
+        self.0.kept_answer(creation_key(user, key), now).await
+    }
+
+    /// The action that keeps what a person is answered, if their request has an idempotency key. It is a transaction's first, so that of
+    /// a repeated request it is the key that is refused, whatever else is.
+    pub(super) fn keep_answer(
+        &self,
+        user: &UserId,
+        answer: KeptAnswer<'_>,
+        now: Timestamp,
+    ) -> Result<Option<TransactWriteItem>> {
+        answer.map(|(key, answer)| self.0.keep_answer(creation_key(user, key), answer, now)).transpose()
     }
 
     /// Adds the items of a new workspace to a transaction.

@@ -22,10 +22,10 @@ use super::item::{
 use super::members::{HAS_ADMINS, IS_OPEN};
 use super::room::{INVITATIONS_MADE, most_made};
 use super::{ActiveSession, RegisterOutcome, TokenDelivery, UsersTable};
-use crate::Result;
 use crate::item::{Key, SortKeys, Table, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 use crate::write::ACTION;
+use crate::{KeptAnswer, Result};
 
 /// The repository for mails about invitations: the items of UsersTable under workspaces' invitations and under tokens.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub enum InviteOutcome {
     TooMany,
     /// The caller is no longer an admin of the workspace.
     CallerNotAdmin,
+    /// Another request with the same idempotency key was faster; its answer is the answer.
+    KeyTaken,
 }
 
 /// The outcome of withdrawing an invitation.
@@ -137,7 +139,7 @@ impl Invitations {
 
 impl UsersTable {
     /// Stores an invitation in place of an earlier one for the same address, if the caller is an admin and the workspace has
-    /// room for it.
+    /// room for it, and what the caller is answered if their request has an idempotency key.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The invitation may be stored then, but nobody knows its token.
@@ -145,6 +147,7 @@ impl UsersTable {
         &self,
         invitation: &Invitation,
         session: &SessionId,
+        answer: KeptAnswer<'_>,
         origin: &AuditContext,
     ) -> Result<InviteOutcome> {
         const OPERATION: &str = "invite somebody";
@@ -166,7 +169,9 @@ impl UsersTable {
             let Some(most) = most_made(made.invitations_made, others, Invitation::MAX_PER_WORKSPACE) else {
                 return Ok(Some(InviteOutcome::TooMany));
             };
+            let kept = self.keep_answer(inviter.user, answer, invitation.created_at)?;
             Transaction::new(OPERATION)
+                .and_each(kept, Some(InviteOutcome::KeyTaken))
                 .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
                 .and_each(self.session_lasts(inviter)?, not_admin)
                 .and(self.one_more_made(&invitation.workspace, INVITATIONS_MADE, most)?, None)

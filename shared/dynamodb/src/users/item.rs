@@ -26,16 +26,6 @@ pub struct PendingAddress {
     pub until: Timestamp,
 }
 
-/// What a request to create a workspace was answered, to be answered again to whoever repeats it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CreationAnswer {
-    /// A digest of the request, which is the same for all requests with one key.
-    pub fingerprint: String,
-    /// The body of the answer.
-    #[serde(rename = "answer")]
-    pub body: String,
-}
-
 /// How a session begins.
 #[derive(Debug, Clone)]
 pub struct SignIn {
@@ -94,7 +84,7 @@ pub(super) fn address_key(user: &UserId) -> Key {
     Key::new(access_partition(user), "ADDRESS")
 }
 
-/// What a person was answered who created a workspace with this idempotency key.
+/// What a person was answered who made something with this idempotency key.
 pub(super) fn creation_key(user: &UserId, key: &IdempotencyKey) -> Key {
     Key::new(access_partition(user), format!("CREATION#{key}"))
 }
@@ -145,16 +135,6 @@ pub(super) fn invitation_key(workspace: &WorkspaceId, id: &InvitationId) -> Key 
 /// The key of an invitation's token. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn invitation_token_key(token: &TokenHash) -> Key {
     Key::new(format!("INVITATION#{token}"), "INVITATION")
-}
-
-/// `ACCESS#<user>` / `CREATION#<key>`: the answer to the first request for a workspace with this idempotency key.
-pub(super) type CreationItem = Stored<CreationAnswer>;
-
-impl CreationItem {
-    pub(super) fn new(user: &UserId, key: &IdempotencyKey, answer: &CreationAnswer, now: Timestamp) -> Self {
-        let ttl = Some(now.plus(lifetimes::IDEMPOTENCY_KEYS).unix_seconds());
-        Self { key: creation_key(user, key), value: answer.clone(), ttl }
-    }
 }
 
 /// `USER#<id>` / `USER`: an account.

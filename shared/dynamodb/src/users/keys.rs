@@ -1,11 +1,12 @@
 //! API keys.
 //!
 //! A key has two items, which are written and deleted in the same transaction: one under its hash, for authentication, and one
-//! under its workspace, for the list of keys. Revoking a key deletes both.
+//! under its workspace, for the list of keys. Revoking a key deletes both, and those of the keys that it was rotated to or from.
 //!
 //! [`ApiKeys`] has only the operations of functions that authenticate requests; [`UsersTable`] has all others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
@@ -16,9 +17,9 @@ use linklet_domain::{
 use super::item::{KEY_PREFIX, KeyItem, LastUse, api_key_key, workspace_api_key_key, workspace_partition};
 use super::room::{KEYS_MADE, most_made};
 use super::{ActiveSession, UsersTable};
-use crate::Result;
-use crate::item::{Key, SortKeys, Table, from_item, text};
+use crate::item::{Key, SortKeys, Table, from_item, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
+use crate::{KeptAnswer, Result};
 
 /// How many keys a transaction changes. Each has two items, and any of them may be in use.
 pub(super) const KEYS_AT_ONCE: usize = 10;
@@ -59,10 +60,14 @@ pub enum CreateKeyOutcome {
     Created,
     /// Another key of the workspace has the same prefix; retry with another key.
     PrefixTaken,
-    /// The workspace has [`ApiKey::MAX_PER_WORKSPACE`] keys.
+    /// The workspace has [`ApiKey::MAX_PER_WORKSPACE`] keys, or the key that is rotated was rotated too often.
     TooMany,
-    /// The caller is no longer an admin of the workspace.
-    CallerNotAdmin,
+    /// The caller is no longer a member of the workspace, or no admin any more who rotates somebody else's key.
+    NotAllowed,
+    /// The key that is rotated isn't as it was read; read it again.
+    NotAsRead,
+    /// Another request with the same idempotency key was faster; its answer is the answer.
+    KeyTaken,
 }
 
 /// What is to become of an API key; what is `None` stays.
@@ -90,16 +95,18 @@ pub enum KeyOutcome<T> {
     Done(Box<T>),
     /// The workspace has no such key.
     NoKey,
-    /// The caller is no longer an admin of the workspace.
-    CallerNotAdmin,
+    /// This person has made the key, and the caller is no admin; or the caller has, and is no longer a member.
+    NotAllowed(UserId),
 }
 
+const ROTATE: &str = "rotate an API key";
 const REVOKE: &str = "revoke an API key";
 const PAUSE: &str = "pause API keys";
 const CHANGE: &str = "change an API key";
 
 impl UsersTable {
-    /// Stores an API key, if its creator is an admin and the workspace has room for it.
+    /// Stores an API key, if its creator is a member at least and the workspace has room for it, and what the creator is answered if their
+    /// request has an idempotency key.
     ///
     /// # Errors
     /// When DynamoDB can't be reached. The key may be stored then, but nobody knows it, so nobody can use it.
@@ -107,6 +114,7 @@ impl UsersTable {
         &self,
         key: &ApiKey,
         session: &SessionId,
+        answer: KeptAnswer<'_>,
         origin: &AuditContext,
     ) -> Result<CreateKeyOutcome> {
         const OPERATION: &str = "create an API key";
@@ -114,20 +122,67 @@ impl UsersTable {
         let created =
             origin.in_workspace(&key.workspace, AuditAction::KeyCreated, AuditSubject::Key(key.prefix.clone()));
         let created = created.to(&key.scopes);
-        let (not_admin, taken) = (Some(CreateKeyOutcome::CallerNotAdmin), Some(CreateKeyOutcome::PrefixTaken));
+        let (not_allowed, taken) = (Some(CreateKeyOutcome::NotAllowed), Some(CreateKeyOutcome::PrefixTaken));
         retry_on_conflict(OPERATION, async || {
-            let Some(made) = self.made_in(&key.workspace).await? else { return Ok(not_admin) };
-            let keys = self.key_rows(&key.workspace, key.created_at).await?.len();
+            let Some(made) = self.made_in(&key.workspace).await? else { return Ok(not_allowed) };
+            let rows = self.key_rows(&key.workspace, key.created_at).await?;
+            let keys = rows.iter().map(|row| row.value.rotation()).collect::<HashSet<_>>().len();
             let Some(most) = most_made(made.keys_made, keys, ApiKey::MAX_PER_WORKSPACE) else {
                 return Ok(Some(CreateKeyOutcome::TooMany));
             };
             Transaction::new(OPERATION)
-                .and(self.caller_is_admin(&key.workspace, creator.user)?, not_admin)
-                .and_each(self.session_lasts(creator)?, not_admin)
+                .and_each(self.keep_answer(creator.user, answer, key.created_at)?, Some(CreateKeyOutcome::KeyTaken))
+                .and(self.caller_may_change(&key.workspace, creator.user, creator.user)?, not_allowed)
+                .and_each(self.session_lasts(creator)?, not_allowed)
                 .and(self.one_more_made(&key.workspace, KEYS_MADE, most)?, None)
                 .and(self.0.put_new(&KeyItem::under_workspace(key))?, taken)
                 .and(self.0.put_new(&KeyItem::under_hash(key))?, taken)
                 .and(self.entry(&created)?, taken)
+                .commit(&self.0.client, CreateKeyOutcome::Created)
+                .await
+        })
+        .await
+    }
+
+    /// Reads an API key by its prefix, without its last use.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn key(&self, workspace: &WorkspaceId, prefix: &KeyPrefix, now: Timestamp) -> Result<Option<ApiKey>> {
+        let found = self.0.get::<KeyItem>(ROTATE, workspace_api_key_key(workspace, prefix)).await?;
+        Ok(found.and_then(|row| row.current(now)))
+    }
+
+    /// Stores the [successor](ApiKey::successor) of an API key, which ends at this time, if the caller has made it or is an admin; and what
+    /// the caller is answered if their request has an idempotency key. It is refused if the key isn't as it was read, or was rotated.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached. The key may be rotated then, but nobody knows the other one.
+    pub async fn rotate_key(
+        &self,
+        (key, ends_at): (&ApiKey, Timestamp),
+        successor: &ApiKey,
+        caller: ActiveSession<'_>,
+        answer: KeptAnswer<'_>,
+        origin: &AuditContext,
+    ) -> Result<CreateKeyOutcome> {
+        let workspace = &key.workspace;
+        let rotated = origin.in_workspace(workspace, AuditAction::KeyRotated, AuditSubject::Key(key.prefix.clone()));
+        let rotated = rotated.to(&successor.prefix);
+        let (not_allowed, taken) = (Some(CreateKeyOutcome::NotAllowed), Some(CreateKeyOutcome::PrefixTaken));
+        retry_on_conflict(ROTATE, async || {
+            // Only the latest can be rotated, so none is made meanwhile unless the transaction is refused.
+            if self.keys_by_rotation(key, origin.at).await?.len() >= ApiKey::MOST_BY_ROTATION {
+                return Ok(Some(CreateKeyOutcome::TooMany));
+            }
+            Transaction::new(ROTATE)
+                .and_each(self.keep_answer(caller.user, answer, origin.at)?, Some(CreateKeyOutcome::KeyTaken))
+                .and(self.caller_may_change(workspace, caller.user, &key.created_by)?, not_allowed)
+                .and_each(self.session_lasts(caller)?, not_allowed)
+                .and_each(self.replacement(key, successor, ends_at)?, Some(CreateKeyOutcome::NotAsRead))
+                .and(self.0.put_new(&KeyItem::under_workspace(successor))?, taken)
+                .and(self.0.put_new(&KeyItem::under_hash(successor))?, taken)
+                .and(self.entry(&rotated)?, taken)
                 .commit(&self.0.client, CreateKeyOutcome::Created)
                 .await
         })
@@ -151,7 +206,7 @@ impl UsersTable {
         Ok(keys)
     }
 
-    /// Revokes an API key, if the caller is an admin.
+    /// Revokes an API key with those that it was rotated to or from, if the caller has made it or is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -165,19 +220,25 @@ impl UsersTable {
         retry_on_conflict(REVOKE, async || {
             let key = workspace_api_key_key(workspace, prefix);
             let Some(row) = self.0.get::<KeyItem>(REVOKE, key).await? else { return Ok(Some(KeyOutcome::NoKey)) };
-            let revoked = origin.in_workspace(workspace, AuditAction::KeyRevoked, AuditSubject::Key(prefix.clone()));
-            Transaction::new(REVOKE)
-                .and(self.caller_is_admin(workspace, caller)?, Some(KeyOutcome::CallerNotAdmin))
-                .and(self.key_row_deletion(&row)?, None)
-                .and(self.key_deletion(&row.value.hash)?, None)
-                .and(self.entry(&revoked)?, None)
-                .commit(&self.0.client, KeyOutcome::Done(Box::new(row.value)))
-                .await
+            let mut rows = self.keys_by_rotation(&row.value, origin.at).await?;
+            rows.retain(|other| other.value.prefix != row.value.prefix);
+            let creator = row.value.created_by;
+            let may_revoke = self.caller_may_change(workspace, caller, &creator)?;
+            let mut transaction = Transaction::new(REVOKE).and(may_revoke, Some(KeyOutcome::NotAllowed(creator)));
+            for row in rows.iter().chain([&row]) {
+                let subject = AuditSubject::Key(row.value.prefix.clone());
+                let revoked = origin.in_workspace(workspace, AuditAction::KeyRevoked, subject);
+                transaction = transaction
+                    .and(self.key_row_deletion(row)?, None)
+                    .and(self.key_deletion(&row.value.hash)?, None)
+                    .and(self.entry(&revoked)?, None);
+            }
+            transaction.commit(&self.0.client, KeyOutcome::Done(Box::new(row.value))).await
         })
         .await
     }
 
-    /// Renames an API key, pauses it from now on, or lets it open its routes again, if the caller is an admin.
+    /// Renames an API key, pauses it from now on, or lets it open its routes again, if the caller has made it or is an admin.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
@@ -194,9 +255,11 @@ impl UsersTable {
             let key = workspace_api_key_key(workspace, prefix);
             let found = self.0.get::<KeyItem>(CHANGE, key).await?;
             let Some(row) = found.filter(|row| row.is_kept(now)) else { return Ok(Some(KeyOutcome::NoKey)) };
+            let creator = row.value.created_by;
+            let not_allowed = Some(KeyOutcome::NotAllowed(creator));
             let mut transaction = Transaction::new(CHANGE)
-                .and(self.caller_is_admin(workspace, caller.user)?, Some(KeyOutcome::CallerNotAdmin))
-                .and_each(self.session_lasts(caller)?, Some(KeyOutcome::CallerNotAdmin));
+                .and(self.caller_may_change(workspace, caller.user, &creator)?, not_allowed.clone())
+                .and_each(self.session_lasts(caller)?, not_allowed);
             let was_active = row.value.paused_at.is_none();
             let paused = change
                 .is_active
@@ -293,6 +356,35 @@ impl UsersTable {
         Ok([change(row.key.clone())?, change(api_key_key(&row.value.hash))?])
     }
 
+    /// The actions that end a key at a time, since another one is used instead. They are refused if the key isn't as it was read.
+    fn replacement(&self, key: &ApiKey, successor: &ApiKey, ends_at: Timestamp) -> Result<[TransactWriteItem; 2]> {
+        const END: &str = "SET expires_at = :end, #ttl = :ttl, rotated_to = :successor";
+        const IS_AS_READ: &str = "key_hash = :hash AND #name = :name AND created_by = :creator AND \
+            attribute_not_exists(rotated_to) AND attribute_not_exists(paused_at) AND attribute_not_exists(closed_at)";
+        // Rounded up, so that DynamoDB deletes no item that still opens something.
+        let ttl = number(&ends_at.plus(Duration::from_millis(999)).unix_seconds());
+        let end = |item_key: Key| {
+            let update = self.0.update(ROTATE, item_key, END).only_if(IS_AS_READ);
+            update
+                .values([(":end", text(&ends_at)), (":ttl", ttl.clone())])
+                .values([(":successor", text(&successor.prefix)), (":hash", text(&key.hash))])
+                .values([(":name", text(&key.name)), (":creator", text(&key.created_by))])
+                .action()
+        };
+        Ok([end(workspace_api_key_key(&key.workspace, &key.prefix))?, end(api_key_key(&key.hash))?])
+    }
+
+    /// The items of the keys that come from one by rotation as this one does, which aren't over; none if it has nothing to do with
+    /// rotation.
+    async fn keys_by_rotation(&self, key: &ApiKey, now: Timestamp) -> Result<Vec<KeyItem>> {
+        if key.rotated_to.is_none() && key.first_prefix.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut rows = self.key_rows(&key.workspace, now).await?;
+        rows.retain(|row| row.value.rotation() == key.rotation());
+        Ok(rows)
+    }
+
     /// The items of a workspace's keys, without those whose TTL is over.
     pub(super) async fn key_rows(&self, workspace: &WorkspaceId, now: Timestamp) -> Result<Vec<KeyItem>> {
         let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(KEY_PREFIX));
@@ -313,9 +405,13 @@ impl UsersTable {
         Ok(last_uses)
     }
 
-    /// The action that deletes the key's item under its workspace, if it is still the same key.
+    /// The action that deletes the key's item under its workspace, if it is still the same key, and wasn't rotated since it was read.
     pub(super) fn key_row_deletion(&self, row: &KeyItem) -> Result<TransactWriteItem> {
-        let delete = self.0.delete(REVOKE, row.key.clone()).only_if("key_hash = :hash");
+        let is_as_read = match row.value.rotated_to {
+            Some(_) => "key_hash = :hash AND attribute_exists(rotated_to)",
+            None => "key_hash = :hash AND attribute_not_exists(rotated_to)",
+        };
+        let delete = self.0.delete(REVOKE, row.key.clone()).only_if(is_as_read);
         delete.value(":hash", text(&row.value.hash)).action()
     }
 

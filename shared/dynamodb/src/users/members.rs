@@ -229,6 +229,22 @@ impl UsersTable {
         self.role_check(workspace, caller, &format!("{IS_ACTIVE} AND {IS_OPEN}"))
     }
 
+    /// A condition check that the caller may do something with what this member has made: the member as long as they are one at least,
+    /// and others as admins.
+    pub(super) fn caller_may_change(
+        &self,
+        workspace: &WorkspaceId,
+        caller: &UserId,
+        creator: &UserId,
+    ) -> Result<TransactWriteItem> {
+        const IS_MEMBER: &str = "#role IN (:role, :member) AND attribute_not_exists(paused_at)";
+        if caller != creator {
+            return self.caller_is_admin(workspace, caller);
+        }
+        let roles = [(":role", text(&Role::Admin)), (":member", text(&Role::Member))];
+        self.0.check(workspace_member_key(workspace, caller), &format!("{IS_MEMBER} AND {IS_OPEN}"), roles)
+    }
+
     /// A condition check that somebody can inherit what a member leaves, also in a closed workspace, which may be brought back.
     fn heir_is_admin(&self, workspace: &WorkspaceId, heir: &UserId) -> Result<TransactWriteItem> {
         self.role_check(workspace, heir, IS_ACTIVE)

@@ -33,7 +33,7 @@ pub use self::creation::{CreateWorkspaceOutcome, NewWorkspace};
 pub use self::handovers::Removal;
 pub use self::invitations::{AcceptOutcome, Invitations, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use self::item::{AddressItem, EmailItem, SlugItem, UserItem, email_key, invitation_token_key, slug_key, user_key};
-pub use self::item::{CreationAnswer, PendingAddress, SignIn};
+pub use self::item::{PendingAddress, SignIn};
 pub use self::keys::{ApiKeys, ChangedKey, CreateKeyOutcome, KeyChange, KeyOutcome};
 pub use self::leaving::LeaveEffect;
 pub use self::members::{MemberChange, MemberOutcome};

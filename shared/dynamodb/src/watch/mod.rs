@@ -25,7 +25,7 @@ pub use self::ownership::OwnedTargets;
 pub use self::partitions::PartitionNotes;
 pub use self::quota::TargetQuota;
 pub use self::registration::{RegisteredTarget, TargetRegistration};
-pub use self::results::CheckedTarget;
+pub use self::results::{CheckedTarget, ResultsCursor};
 pub use self::watchers::WatchOutcome;
 use crate::item::{Table, from_item, number, text};
 use crate::transaction::{Transaction, retry_on_conflict};

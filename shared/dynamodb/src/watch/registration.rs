@@ -28,6 +28,8 @@ pub struct RegisteredTarget {
     pub target: Target,
     /// Whether this request created the target.
     pub is_new: bool,
+    /// Whether it is what an earlier request with the same idempotency key got.
+    pub is_repeated: bool,
 }
 
 /// What a request to register a URL comes to.
@@ -58,7 +60,7 @@ impl WatchTable {
         now: Timestamp,
     ) -> Result<Option<RegisteredTarget>> {
         let target = self.known_key(workspace, key, now).await?.and_then(|(_, target)| target);
-        Ok(target.map(|target| RegisteredTarget { target, is_new: false }))
+        Ok(target.map(|target| RegisteredTarget { target, is_new: false, is_repeated: true }))
     }
 
     /// Registers a URL, or returns its existing target. A key that was used in the last 24 hours gets the target of its first
@@ -79,7 +81,11 @@ impl WatchTable {
                 None => None,
                 Some(key) => match self.known_key(&target.workspace, key, target.created_at).await? {
                     Some((_, Some(target))) => {
-                        return Ok(Some(TargetRegistration::Done(RegisteredTarget { target, is_new: false })));
+                        return Ok(Some(TargetRegistration::Done(RegisteredTarget {
+                            target,
+                            is_new: false,
+                            is_repeated: true,
+                        })));
                     }
                     known => Some(NewKey { key, stale: known.map(|(stale, _)| stale) }),
                 },
@@ -122,7 +128,8 @@ impl WatchTable {
         }
         actions.extend(key.map(|key| self.put_key(&target, &key, wanted.created_at)).transpose()?);
         let is_done = actions.is_empty() || self.commit(REGISTER, actions).await?.is_some();
-        Ok(is_done.then_some(TargetRegistration::Done(RegisteredTarget { target, is_new: false })))
+        let registered = RegisteredTarget { target, is_new: false, is_repeated: false };
+        Ok(is_done.then_some(TargetRegistration::Done(registered)))
     }
 
     /// The action that marks a target as registered and sets its owner, unless it is registered already.
@@ -149,7 +156,9 @@ impl WatchTable {
         actions.extend(key.map(|key| self.put_key(&target, &key, target.created_at)).transpose()?);
         let count_in = self.count_in(&target)?;
         Ok(match self.send(REGISTER, actions, count_in).await? {
-            WriteOutcome::Committed => Some(TargetRegistration::Done(RegisteredTarget { target, is_new: true })),
+            WriteOutcome::Committed => {
+                Some(TargetRegistration::Done(RegisteredTarget { target, is_new: true, is_repeated: false }))
+            }
             WriteOutcome::Full => Some(TargetRegistration::Full),
             WriteOutcome::NotNow => None,
         })

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use linklet_domain::{CheckResult, PlannedTick, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use linklet_domain::{CheckResult, Invalid, PlannedTick, Target, TargetMark, Timestamp, WorkspaceId, lifetimes};
 
 use super::item::{ResultsItem, results_partition};
 use super::packed::{pack, unpack};
@@ -14,6 +15,26 @@ use crate::write::Outcome;
 
 /// The latest start of a check after its slot: the longest check interval.
 const LATEST_START: Duration = Duration::from_secs(60);
+
+/// Up to where a workspace's results were read for a page of a target's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultsCursor(String);
+
+impl ResultsCursor {
+    /// Encodes the cursor for clients.
+    pub fn encode(&self) -> String {
+        URL_SAFE_NO_PAD.encode(&self.0)
+    }
+
+    /// Decodes a cursor that a client sent.
+    ///
+    /// # Errors
+    /// When the text is not a cursor made by [`Self::encode`].
+    pub fn decode(text: &str) -> std::result::Result<Self, Invalid> {
+        let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        key.map(Self).ok_or_else(|| Invalid::new("no cursor of results"))
+    }
+}
 
 /// A target with its result in a tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,37 +94,52 @@ impl WatchTable {
     }
 
     /// Lists a target's results, newest first, as far back as they are kept: at most `limit`, and only checks since `since` if
-    /// given. They are among those of its workspace, of which up to 8 MB are read; if that isn't enough, there are fewer.
+    /// given. They are among those of its workspace, of which up to 8 MB are read for a page, so it may have fewer.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn results(
         &self,
         target: &Target,
-        since: Option<Timestamp>,
+        (since, after): (Option<Timestamp>, Option<&ResultsCursor>),
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<CheckResult>> {
+    ) -> Result<(Vec<CheckResult>, Option<ResultsCursor>)> {
         const OPERATION: &str = "list results";
         // DynamoDB deletes an item some time after its TTL, so the time is checked here as well.
         let oldest = now.minus(lifetimes::CHECK_RESULTS).max(target.created_at).max(since.unwrap_or(target.created_at));
         // The sort key begins with the slot, and a check starts after its slot.
         let first = oldest.minus(LATEST_START).to_string();
-        let query = self.table.query(&results_partition(&target.workspace), SortKeys::From(&first));
+        let end = after.map(|cursor| cursor.0.as_str());
+        if end.is_some_and(|end| end <= first.as_str()) {
+            return Ok((Vec::new(), None));
+        }
+        let sort_keys = end.map_or(SortKeys::From(&first), |end| SortKeys::Between(&first, end));
+        let query = self.table.query(&results_partition(&target.workspace), sort_keys);
         let query = query.scan_index_forward(false).limit(items(limit.max(Self::LEAST_ITEMS)));
         let (mut answers, mark) = (self.table.query_within_budget(OPERATION, query), target.mark());
-        let mut results = Vec::new();
+        let (mut results, mut read) = (Vec::new(), None);
         while results.len() < limit
             && let Some(items) = answers.next().await?
         {
             for item in items {
-                let of_target = results_of(OPERATION, item)?.into_iter().filter(|(found, _)| *found == mark);
-                results.extend(of_target.map(|(_, result)| result).filter(|result| result.checked_at >= oldest));
+                let item: ResultsItem = from_item(OPERATION, item)?;
+                // The end of the page before is the one before the first of this page.
+                if end == Some(item.key.sk.as_str()) {
+                    continue;
+                }
+                let of_target = item.unpacked().into_iter().filter(|(found, _)| *found == mark);
+                let mut of_target = of_target.map(|(_, result)| result).filter(|result| result.checked_at >= oldest);
+                let found = of_target.next();
+                if found.is_some() && results.len() == limit {
+                    return Ok((results, read));
+                }
+                results.extend(found);
+                read = Some(ResultsCursor(item.key.sk));
             }
             answers.enlarge();
         }
-        results.truncate(limit);
-        Ok(results)
+        Ok((results, read.filter(|_| !answers.is_at_end)))
     }
 
     /// The latest results of some targets of a workspace that were created since `since`, among its latest ones.
@@ -146,6 +182,12 @@ fn items(limit: usize) -> i32 {
 }
 
 fn results_of(operation: &'static str, item: Item) -> Result<Vec<(TargetMark, CheckResult)>> {
-    let item: ResultsItem = from_item(operation, item)?;
-    Ok(item.slot().map(|slot| unpack(slot, &item.results).collect()).unwrap_or_default())
+    Ok(from_item::<ResultsItem>(operation, item)?.unpacked())
+}
+
+impl ResultsItem {
+    /// The results, of which each target has one.
+    fn unpacked(&self) -> Vec<(TargetMark, CheckResult)> {
+        self.slot().map(|slot| unpack(slot, &self.results).collect()).unwrap_or_default()
+    }
 }

@@ -4,7 +4,7 @@ use csv::{Terminator, Writer, WriterBuilder};
 use lambda_http::http::{HeaderValue, header};
 use linklet_domain::Invalid;
 
-use super::{ApiError, Request, Response, Result, response::table};
+use super::{ApiError, Following, Request, Response, Result, response::table};
 
 /// How many bytes a page has at most. Lambda answers 6 MB, and what is compressed comes as Base64.
 const MOST_BYTES: usize = 4 << 20;
@@ -59,28 +59,42 @@ impl TableRows {
         self.0.get_ref().len() >= MOST_BYTES - (64 << 10)
     }
 
-    /// The answer with these rows.
+    /// The answer with these rows, as a file that is called after the request's path. It begins with a byte order mark if the parameter
+    /// `bom` says so, by which spreadsheets recognise UTF-8.
     ///
     /// # Errors
-    /// Never: texts can be written.
-    pub fn answer(self) -> Result<Response> {
+    /// 400 when `bom` is neither true nor false.
+    pub fn answer(self, request: &Request) -> Result<Response> {
         let bytes = self.0.into_inner().map_err(|error| ApiError::Internal(error.to_string().into()))?;
-        Ok(table(String::from_utf8_lossy(&bytes).into_owned()))
+        let mark = if request.flag("bom")?.unwrap_or_default() { "\u{feff}" } else { "" };
+        let mut response = table(format!("{mark}{}", String::from_utf8_lossy(&bytes)));
+        let named = format!("attachment; filename=\"{}.csv\"", file_name(request.path()));
+        response
+            .headers_mut()
+            .insert(header::CONTENT_DISPOSITION, HeaderValue::from_str(&named).map_err(ApiError::internal)?);
+        Ok(response)
     }
 
-    /// The answer with these rows, and with a link to the next page (RFC 8288) if there is one behind this cursor.
+    /// The answer with these rows, and with a link to the next page (RFC 8288) if there is one.
     ///
     /// # Errors
     /// When the cursor can't be in a header.
-    pub fn page(self, request: &Request, next: Option<&str>) -> Result<Response> {
-        let mut response = self.answer()?;
-        if let Some(cursor) = next {
+    pub fn page(self, request: &Request, next: &Following) -> Result<Response> {
+        let mut response = self.answer(request)?;
+        if let Some(cursor) = &next.next_cursor {
             let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));
             let link = HeaderValue::from_str(&link).map_err(ApiError::internal)?;
             response.headers_mut().insert(header::LINK, link);
         }
         Ok(response)
     }
+}
+
+/// What a table is called that was asked for at this path, such as `stats-launch-clicks`.
+fn file_name(path: &str) -> String {
+    let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty() && *part != "api").collect();
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    parts.join("-").chars().map(plain).collect()
 }
 
 /// The same query with another cursor, relative to the request's address.
@@ -110,6 +124,28 @@ fn plain(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn answer_at(path: &str, query: &str) -> Response {
+        let mut event = crate::http::GatewayEvent { raw_path: Some(path.into()), ..Default::default() };
+        event.raw_query_string = Some(query.into());
+        let mut rows = TableRows::default();
+        rows.add(["a"]).unwrap();
+        rows.answer(&event.into()).unwrap()
+    }
+
+    #[test]
+    fn a_table_is_a_file_named_after_its_path_with_a_byte_order_mark_on_request() {
+        for (path, query, name, body) in [
+            ("/api/stats/launch", "", "stats-launch.csv", "a\r\n"),
+            ("/api/stats/ext:crm_1/clicks", "bom=true", "stats-ext-crm-1-clicks.csv", "\u{feff}a\r\n"),
+            ("/api/workspace/audit", "bom=false", "workspace-audit.csv", "a\r\n"),
+        ] {
+            let answer = answer_at(path, query);
+            let expected = format!("attachment; filename=\"{name}\"");
+            assert_eq!(answer.headers()[header::CONTENT_DISPOSITION], expected);
+            assert_eq!(answer.body().as_ref(), body.as_bytes());
+        }
+    }
 
     #[test]
     fn no_cell_is_a_formula() {

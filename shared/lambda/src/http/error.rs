@@ -1,5 +1,5 @@
 use lambda_http::http::{HeaderValue, StatusCode, header};
-use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, ShortCode, WorkspaceId, WorkspaceName};
+use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, Role, Scope, ShortCode, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
@@ -21,6 +21,32 @@ pub enum ApiError {
     /// A value in the request is invalid.
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
+    /// The path has other methods.
+    #[error("this address takes {allow} only")]
+    MethodNotAllowed {
+        /// Those, as in the header `Allow`.
+        allow: String,
+    },
+    /// The query has a parameter that the operation doesn't have.
+    #[error("there is no parameter {name} here{}", suggested(*.nearest))]
+    UnknownParameter {
+        /// Its name, as an answer may show it.
+        name: String,
+        /// The one that may have been meant.
+        nearest: Option<&'static str>,
+    },
+    /// The thing is somebody else's.
+    #[error("{}", .0.sentence())]
+    Forbidden(Belonging),
+    /// The caller's role is too low.
+    #[error("this needs the role {0}, which you don't have in this workspace")]
+    RoleTooLow(Role),
+    /// The API key lacks this scope.
+    #[error("the API key lacks the scope {0}")]
+    ScopeMissing(Scope),
+    /// Another link has the external id.
+    #[error("the link {0} of the workspace has this external_id")]
+    ExternalIdTaken(ShortCode),
     /// A range of days is too long.
     #[error("{}", longest_range(.most, *.members_get_more))]
     RangeTooLong {
@@ -47,6 +73,38 @@ pub enum ApiError {
     /// A bug, or the failure of a service without which the request can't be processed.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// To whom something belongs that a caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Belonging {
+    /// To another workspace.
+    Workspace,
+    /// To somebody else in the workspace.
+    Member,
+    /// To somebody else than the creator of the API key.
+    MemberForKey,
+    /// To another account.
+    Account,
+    /// To Linklet itself.
+    Linklet,
+}
+
+impl Belonging {
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Workspace => "this belongs to another workspace",
+            Self::Member => "this is somebody else's; they or an admin can do it",
+            Self::MemberForKey => "this is somebody else's, and an API key acts only on what its creator has made",
+            Self::Account => "this token is another account's",
+            Self::Linklet => "this job isn't one that people start or cancel",
+        }
+    }
+}
+
+/// The end of a sentence about a name that isn't known.
+pub(super) fn suggested(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default()
 }
 
 fn longest_range(most: &u64, members_get_more: bool) -> String {
@@ -112,6 +170,12 @@ impl ApiError {
             Self::Problem(problem) => *problem,
             Self::InvalidBody(_) => Problem::InvalidBody,
             Self::Invalid(_) => Problem::InvalidInput,
+            Self::Forbidden(_) => Problem::Forbidden,
+            Self::RoleTooLow(_) => Problem::RoleTooLow,
+            Self::ScopeMissing(_) => Problem::ScopeMissing,
+            Self::ExternalIdTaken(_) => Problem::ExternalIdTaken,
+            Self::MethodNotAllowed { .. } => Problem::MethodNotAllowed,
+            Self::UnknownParameter { .. } => Problem::UnknownParameter,
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
             Self::Throttled(_) | Self::Repository(RepositoryError::ReadTooMuch { .. }) => Problem::RateLimited,
             Self::TooManyAttempts { .. } => Problem::TooManyAttempts,
@@ -130,7 +194,14 @@ impl ApiError {
     pub fn sentence(&self) -> String {
         match self {
             Self::Invalid(reason) => reason.to_string(),
-            Self::InvalidBody(_) | Self::RangeTooLong { .. } => self.to_string(),
+            Self::InvalidBody(_)
+            | Self::RangeTooLong { .. }
+            | Self::Forbidden(_)
+            | Self::RoleTooLow(_)
+            | Self::ScopeMissing(_)
+            | Self::ExternalIdTaken(_)
+            | Self::MethodNotAllowed { .. }
+            | Self::UnknownParameter { .. } => self.to_string(),
             other => other.problem().sentence().to_owned(),
         }
     }
@@ -139,6 +210,7 @@ impl ApiError {
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Invalid(reason) => reason.field(),
+            Self::UnknownParameter { name, .. } => Some(name),
             other => other.problem().field(),
         }
     }
@@ -158,7 +230,8 @@ impl ApiError {
         if self.status().is_server_error() {
             tracing::error!(error = chain(&self), "request failed");
         }
-        if self.status() == StatusCode::FORBIDDEN {
+        // The verifier has told of a key that was sent where people only may call.
+        if self.status() == StatusCode::FORBIDDEN && self.problem() != Problem::TokenRequired {
             log_refused_access(request, self.problem());
         }
         self.into_response_unlogged(request)
@@ -189,6 +262,11 @@ impl ApiError {
         if status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // What would be taken instead (RFC 9110, 12.5.3).
             response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        }
+        if let Self::MethodNotAllowed { allow } = &self
+            && let Ok(allow) = HeaderValue::from_str(allow)
+        {
+            response.headers_mut().insert(header::ALLOW, allow);
         }
         if let Some(seconds) = self.retry_after() {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());

@@ -10,23 +10,35 @@ use std::sync::Arc;
 
 use linklet_domain::{ExactJson, Invalid};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use sha2::{Digest, Sha256};
 
-use super::unread::Unread;
+use super::error::suggested;
+use super::members::{meant, members_of};
+use super::unread::{Unread, shown};
 
 /// Why a body is not read, whatever a route expects in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidBody {
     /// It is no JSON object.
-    #[error("invalid request body")]
-    NoObject,
+    #[error("invalid request body{}", place(*.at))]
+    NoObject {
+        /// The line and column up to which it is JSON; `None` if all of it is.
+        at: Option<(usize, usize)>,
+    },
     /// It begins as gzip does, and no header says so.
     #[error("the request body is compressed with gzip; send it without compression")]
     Compressed,
     /// It begins with a byte order mark, which JSON doesn't have (RFC 8259, 8.1).
     #[error("the request body must be UTF-8 without a byte order mark")]
     ByteOrderMark,
+}
+
+fn place(at: Option<(usize, usize)>) -> String {
+    at.map_or_else(
+        || ": it is no JSON object".to_owned(),
+        |(line, column)| format!(": line {line} column {column} is no JSON"),
+    )
 }
 
 /// What a `PATCH` of a resource can't change.
@@ -60,9 +72,11 @@ impl JsonObject {
             [0xef, 0xbb, 0xbf, ..] | [0xfe, 0xff, ..] | [0xff, 0xfe, ..] => return Err(InvalidBody::ByteOrderMark),
             _ => {}
         }
-        let json = ExactJson::parse(body).map_err(|_| InvalidBody::NoObject)?;
-        let members: BTreeMap<String, &RawValue> =
-            serde_json::from_str(json.as_str()).map_err(|_| InvalidBody::NoObject)?;
+        let refused = |_| InvalidBody::NoObject {
+            at: serde_json::from_slice::<Value>(body).err().map(|error| (error.line(), error.column())),
+        };
+        let json = ExactJson::parse(body).map_err(refused)?;
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(json.as_str()).map_err(refused)?;
         let is_given = |value: &RawValue| !matches!(value.get(), "null" | r#""""#);
         let given = members.iter().filter(|(_, value)| is_given(value)).map(|(name, _)| name.clone()).collect();
         Ok(Self { given, members: members.into_keys().collect(), json, unread })
@@ -71,8 +85,9 @@ impl JsonObject {
     /// Reads the members that the struct has. The answer names others, unless another struct that is read has them.
     ///
     /// # Errors
-    /// When a member breaks a rule; the sentence names the member.
+    /// When a member breaks a rule, or is one of the struct's by another name; the sentence names the member.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Invalid> {
+        self.refuse_other_names(members_of::<T>())?;
         let mut text = serde_json::Deserializer::from_str(self.json.as_str());
         let mut left = BTreeSet::new();
         let mut note = |path: serde_ignored::Path<'_>| {
@@ -84,8 +99,20 @@ impl JsonObject {
     }
 
     /// Notes that nothing but these members is read, for a route that takes a body apart itself. The answer names the others.
-    pub fn has_only(&self, members: &[&str]) {
+    ///
+    /// # Errors
+    /// When one of these is there by another name.
+    pub fn has_only(&self, members: &[&'static str]) -> Result<(), Invalid> {
         self.unread.note(self.given.iter().filter(|name| !members.contains(&name.as_str())).cloned().collect());
+        self.refuse_other_names(members)
+    }
+
+    fn refuse_other_names(&self, members: &[&'static str]) -> Result<(), Invalid> {
+        let renamed = self.given.iter().find_map(|name| Some((name, meant(name, members)?)));
+        renamed.map_or(Ok(()), |(name, meant)| {
+            let name = shown(name);
+            Err(Invalid::new(format!("there is no member {name}{}", suggested(Some(meant)))).in_field(name))
+        })
     }
 
     /// The objects in a list, for a route whose body is about several things; `None` if there is no such list. Each
@@ -175,10 +202,10 @@ impl JsonObject {
 /// The member that was refused, with the sentence of its domain type, or with what serde says about a wrong JSON type, in words.
 fn refusal(error: &serde_path_to_error::Error<serde_json::Error>) -> Invalid {
     let (path, reason) = (error.path().to_string(), without_position(error.inner()));
-    let missing = reason.strip_prefix("missing field `").map(|missing| missing.trim_end_matches('`'));
-    let member = match missing {
+    let named = reason.split_once(" field `").filter(|(what, _)| ["missing", "duplicate"].contains(what));
+    let member = match named {
         // What is missing in an entry of a list is said of the list.
-        Some(missing) if !path.contains('[') => missing,
+        Some((_, name)) if !path.contains('[') => name.trim_end_matches('`'),
         _ => path.split(['[', '.']).next().unwrap_or_default(),
     };
     Invalid::new(sentence(member, &path, reason.clone())).in_field(member)
@@ -194,6 +221,9 @@ fn without_position(error: &serde_json::Error) -> String {
 fn sentence(member: &str, path: &str, reason: String) -> String {
     if reason == "number out of range" {
         return format!("{member} has a number that is out of range");
+    }
+    if reason.starts_with("duplicate field") {
+        return format!("{member} is there by two names");
     }
     if let Some(missing) = reason.strip_prefix("missing field `").filter(|_| path.contains('[')) {
         return format!("{path} must have {}", missing.trim_end_matches('`'));
@@ -280,10 +310,21 @@ mod tests {
 
     #[test]
     fn only_an_object_is_a_body() {
-        for refused in ["", "null", "[]", "\"text\"", "{", "{} trailing", r#"["x"]"#] {
-            let expected = Some(InvalidBody::NoObject);
+        for (refused, at) in [
+            ("", Some((1, 0))),
+            ("null", None),
+            ("[]", None),
+            ("\"text\"", None),
+            ("{\n  \"url\": }", Some((2, 10))),
+            ("{} trailing", Some((1, 4))),
+            (r#"["x"]"#, None),
+        ] {
+            let expected = Some(InvalidBody::NoObject { at });
             assert_eq!(JsonObject::parse(refused.as_bytes(), Arc::default()).err(), expected, "{refused}");
         }
+        let sentence = |at| InvalidBody::NoObject { at }.to_string();
+        assert_eq!(sentence(Some((2, 10))), "invalid request body: line 2 column 10 is no JSON");
+        assert_eq!(sentence(None), "invalid request body: it is no JSON object");
     }
 
     #[test]
@@ -293,7 +334,7 @@ mod tests {
             (b"\xef\xbb\xbf{}", InvalidBody::ByteOrderMark),
             (b"\xff\xfe{\0}\0", InvalidBody::ByteOrderMark),
             (b"\xfe\xff\0{\0}", InvalidBody::ByteOrderMark),
-            (b"\x1f", InvalidBody::NoObject),
+            (b"\x1f", InvalidBody::NoObject { at: Some((1, 1)) }),
         ] {
             assert_eq!(JsonObject::parse(body, Arc::default()).err(), Some(expected), "{body:?}");
         }
@@ -318,6 +359,23 @@ mod tests {
         assert_eq!(unread.take(), ["a.b", "other"]);
         assert_eq!(object.refuse(&["nothing", "empty", "else"]), Ok(()));
         assert_eq!(object.refuse(&["other"]), Err(Invalid::new("other is not supported").in_field("other")));
+    }
+
+    #[test]
+    fn a_member_by_another_name_is_refused_with_its_own() {
+        assert_eq!(
+            with(r#""isActive": true"#),
+            refused("isActive", "there is no member isActive; did you mean is_active?")
+        );
+        assert_eq!(
+            with(r#""valid_until": "x""#),
+            refused("valid_until", "there is no member valid_until; did you mean expires_at?")
+        );
+        assert_eq!(
+            with(r#""isActive": null, "ExpiresAt": "", "x": 1"#),
+            read_body(r#"{"name": "x"}"#),
+            "nothing is meant"
+        );
     }
 
     #[test]

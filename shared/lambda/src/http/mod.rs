@@ -9,9 +9,13 @@ mod error;
 mod gateway;
 mod invocation;
 mod json;
+mod listing;
+mod members;
+mod nearest;
 mod negotiation;
+mod once;
+mod operations;
 mod pages;
-mod paths;
 mod problem;
 mod representation;
 mod request;
@@ -37,12 +41,14 @@ use tracing::{Instrument as _, Span};
 
 pub use self::csv::{Format, TableRows};
 pub use self::edge::Edge;
-pub use self::error::{ApiError, Result};
+pub use self::error::{ApiError, Belonging, Result};
 use self::gateway::GatewayAnswer;
 pub use self::gateway::{GatewayEvent, HttpContext, RequestContext};
 pub use self::invocation::Invocation;
 pub use self::json::{Immutable, InvalidBody, JsonObject};
+pub use self::listing::{Following, Slice, listed};
 pub use self::negotiation::{accepts_gzip, matches, prefers_brotli};
+pub use self::once::{Once, is_replayed, made, replayed};
 pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style};
 pub use self::problem::Problem;
 pub use self::representation::VARIES;
@@ -184,6 +190,8 @@ pub async fn answer<H: DeferringHandler>(handler: &H, request: Request) -> (Resp
     // `CorsOrigins` allows it, and nothing else.
     let Answer { response, deferred } = if request.is_preflight() {
         Answer { response: Ok(no_content()), deferred: None }
+    } else if let Err(refused) = request.require_operation() {
+        Answer { response: Err(refused), deferred: None }
     } else {
         // Boxed, since the types of nested futures get deeper than the compiler follows.
         Box::pin(handler.answer(&request)).instrument(span.clone()).await

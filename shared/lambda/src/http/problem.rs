@@ -61,6 +61,8 @@ problems! {
     InvalidBody = BAD_REQUEST "invalid_body" "invalid request body";
     /// A member, parameter or header breaks a rule. The sentence names the rule.
     InvalidInput = BAD_REQUEST "invalid_input" "the request is invalid";
+    /// The query has a parameter that the operation doesn't have.
+    UnknownParameter = BAD_REQUEST "unknown_parameter" "the query has a parameter that isn't known here";
     /// A range of days is longer than this caller may have it.
     RangeTooLong = BAD_REQUEST "range_too_long" "the range of days is too long" in "from";
     /// Rules and variants take more space than a link has for them.
@@ -75,6 +77,8 @@ problems! {
     RoleTooLow = FORBIDDEN "role_too_low" "your role does not allow this";
     /// The API key lacks the scope.
     ScopeMissing = FORBIDDEN "scope_missing" "the API key lacks the scope for this";
+    /// The route is for people, and the request has an API key.
+    TokenRequired = FORBIDDEN "token_required" "this is for people: sign in, and send the token instead of an API key";
     /// Only who is invited may register, or not with this address.
     RegistrationClosed = FORBIDDEN "registration_closed" "registering with this address needs an invitation";
     /// Only others may create workspaces.
@@ -94,21 +98,21 @@ problems! {
     LinkPasswordWrong = FORBIDDEN "link_password_wrong" "this is not the link's password" in "password";
     /// No function has such a route.
     RouteUnknown = NOT_FOUND "route_unknown" "there is nothing at this address";
+    /// The path has other methods. `Allow` lists them.
+    MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed" "this address doesn't take this method";
+    /// No link that the caller may change has the tag.
+    TagNotFound = NOT_FOUND "tag_not_found" "no link that you may change has this tag";
     /// There is no such link or target.
     NotFound = NOT_FOUND "not_found" "not found";
     /// The token's workspace doesn't exist.
     WorkspaceNotFound = NOT_FOUND "workspace_not_found" "this workspace does not exist";
     /// Nobody with this id is a member. It is the same for former members, who aren't stored.
     MemberNotFound = NOT_FOUND "member_not_found" "nobody with this id is a member of the workspace";
-    /// The workspace has no such invitation.
-    InvitationNotFound = NOT_FOUND "invitation_not_found" "the workspace has no open invitation with this id";
     /// An invitation can't be accepted. The response doesn't reveal why.
     InvitationInvalid =
         NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, or has expired, or is for another address";
     /// A one-time token can't be used. The answer doesn't say why.
     TokenInvalid = NOT_FOUND "token_invalid" "this token does not exist, was used, or has expired" in "token";
-    /// The person has no such session that lasts.
-    SessionNotFound = NOT_FOUND "session_not_found" "you have no such session, or it is over";
     /// There is no such API key.
     ApiKeyNotFound = NOT_FOUND "api_key_not_found" "the workspace has no API key with this prefix";
     /// A custom code is taken.
@@ -131,6 +135,9 @@ problems! {
     WorkspaceOpen = CONFLICT "workspace_open" "this workspace is open";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
+    /// An API key can't be rotated.
+    ApiKeyNotRotatable =
+        CONFLICT "api_key_not_rotatable" "the key is paused, expired or rotated already, or five keys of its rotation work";
     /// The person is a member of as many workspaces as one may be.
     WorkspaceLimit =
         CONFLICT "workspace_limit" "you are a member of 20 workspaces; leave one first";

@@ -9,10 +9,13 @@ use linklet_domain::{
 };
 use serde::de::DeserializeOwned;
 
-use super::unread::{Unread, naming};
-use super::{GatewayEvent, JsonObject, Problem, Response, Result, paths, weighted};
+use super::operations::{self, Mistake, Operation};
+use super::unread::{Unread, naming, shown};
+use super::{ApiError, GatewayEvent, JsonObject, Problem, Response, Result, weighted};
 use crate::actor::Actor;
 use crate::zone::{self, Zone};
+
+const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 /// The longest body of most routes. All members at their longest fit, in any script and with each character as an escape.
 pub const BODY_BYTES: usize = 64 << 10;
@@ -75,6 +78,9 @@ impl From<GatewayEvent> for Request {
 }
 
 impl Request {
+    /// How many items a page has at most.
+    pub const MOST_OF_A_PAGE: usize = 100;
+
     /// The method. A HEAD is a GET to its route, and its answer [has no body](super::answer), so that a route which answers one
     /// answers the other alike.
     pub fn method(&self) -> &Method {
@@ -96,13 +102,13 @@ impl Request {
     /// path, since a client may write anything into a path, also a secret by mistake.
     pub fn route(&self) -> String {
         let method = if self.is_head { Method::HEAD.as_str() } else { self.method.as_str() };
-        paths::documented(&self.path).map_or_else(|| "unknown".to_owned(), |path| format!("{method} {path}"))
+        operations::documented(&self.path).map_or_else(|| "unknown".to_owned(), |path| format!("{method} {path}"))
     }
 
     /// The short code that the path has where the route expects one, for log lines. A longer one than anybody can choose is left
     /// out, since it may be an API key that somebody has pasted into a path.
     pub fn short_code(&self) -> Option<ShortCode> {
-        let code = paths::parameter(paths::documented(&self.path)?, &self.path, "{code}")?;
+        let code = operations::parameter(operations::documented(&self.path)?, &self.path, "{code}")?;
         if code.len() > *ShortCode::CUSTOM_LENGTH.end() { None } else { ShortCode::parse(code).ok() }
     }
 
@@ -126,6 +132,12 @@ impl Request {
         let mut values = self.headers.get_all(name).iter();
         let first = values.next()?;
         if values.next().is_some() { None } else { first.to_str().ok() }
+    }
+
+    /// The credential of the scheme Bearer in the header `Authorization`. The scheme's name is case-insensitive (RFC 9110, 11.1).
+    pub fn bearer_token(&self) -> Option<&str> {
+        let (scheme, token) = self.only_header(header::AUTHORIZATION)?.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token)
     }
 
     /// A header's value with anything that is not UTF-8 replaced: what visitors send may hold any byte.
@@ -170,7 +182,7 @@ impl Request {
 
     /// A query parameter's first value. An empty one is an absent one, since forms send what nobody filled in.
     pub fn query(&self, name: &str) -> Option<&str> {
-        self.query.first(name).filter(|value| !value.is_empty())
+        self.queries(name).next()
     }
 
     /// All values of a query parameter that may come several times, without empty ones.
@@ -178,17 +190,56 @@ impl Request {
         self.query.all(name).into_iter().flatten().filter(|value| !value.is_empty())
     }
 
-    /// Refuses query parameters that the route doesn't have, where a mistyped one would change what an answer is about. One without a
-    /// name is none.
+    /// The operations at the documented path of the request.
+    fn operations(&self) -> &'static [Operation] {
+        operations::at(&self.path)
+    }
+
+    /// Refuses what no handler has to look at: a method that the path doesn't have, and where nobody has to be known, parameters that
+    /// the operation doesn't have.
     ///
     /// # Errors
-    /// 400 for the first one that isn't among the known ones.
-    pub fn refuse_unknown<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> Result<(), Invalid> {
-        let known: Vec<_> = known.into_iter().collect();
-        match self.query.iter().find(|(name, _)| !name.is_empty() && !known.contains(name)) {
-            Some((name, _)) => Err(Invalid::new("the query has a parameter that isn't known here").in_field(name)),
-            None => Ok(()),
+    /// 405, or 400 as of [`Self::require_known_parameters`].
+    pub(super) fn require_operation(&self) -> Result<()> {
+        let operations = self.operations();
+        match operations::with_method(operations, self.method.as_str()) {
+            Some(operation) if operation.is_public => self.require_known_parameters(),
+            Some(_) => Ok(()),
+            None if operations.is_empty() => Ok(()),
+            None => Err(ApiError::MethodNotAllowed { allow: operations::methods(operations) }),
         }
+    }
+
+    /// Refuses query parameters that the operation doesn't have, since a misspelt one would change what an answer is about, and those
+    /// that are there twice and have one value. One without a name or a value is none. Refuses an idempotency key, too, on which
+    /// somebody would rely in vain.
+    ///
+    /// # Errors
+    /// 400 for the first of them.
+    pub(crate) fn require_known_parameters(&self) -> Result<()> {
+        let Some(operation) = operations::with_method(self.operations(), self.method.as_str()) else { return Ok(()) };
+        if operation.refuses_idempotency_keys() {
+            let is_given = self.header_lossy(IDEMPOTENCY_KEY).is_some_and(|key| !key.is_empty());
+            let sentence = "Idempotency-Key is not supported here; send the request without it";
+            Invalid::field_when(IDEMPOTENCY_KEY, is_given, sentence)?;
+        }
+        let pairs = url::form_urlencoded::parse(self.raw_query.as_bytes());
+        let names: Vec<_> =
+            pairs.filter(|(name, value)| !name.is_empty() && !value.is_empty()).map(|(name, _)| name).collect();
+        for (position, name) in names.iter().enumerate() {
+            match operation.mistake(name, &names[..position]) {
+                None => {}
+                Some(Mistake::Unknown(nearest)) => {
+                    return Err(ApiError::UnknownParameter { name: shown(name), nearest });
+                }
+                Some(Mistake::Repeated) => {
+                    return Err(Invalid::new(format!("{name} may be in the query only once"))
+                        .in_field(name.as_ref())
+                        .into());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A query parameter, read by this function.
@@ -225,14 +276,24 @@ impl Request {
     /// # Errors
     /// When it is no whole number from 1 on.
     pub fn page_size_or(&self, default: usize) -> Result<usize, Invalid> {
-        const MOST: usize = 100;
-        let limit = self.parsed("limit", |text| {
+        Ok(self.limit(Self::MOST_OF_A_PAGE)?.unwrap_or(default))
+    }
+
+    /// The query parameter `limit` of a table: this number if it is missing, and at most, whatever it says.
+    ///
+    /// # Errors
+    /// When it is no whole number from 1 on.
+    pub fn number_of_rows(&self, most: usize) -> Result<usize, Invalid> {
+        Ok(self.limit(most)?.unwrap_or(most))
+    }
+
+    fn limit(&self, most: usize) -> Result<Option<usize>, Invalid> {
+        self.parsed("limit", |text| {
             let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
             // A number with more digits than a usize has is above the maximum, too.
-            let limit = if is_number { text.parse().unwrap_or(MOST) } else { 0 };
-            if limit == 0 { Err(Invalid::new("limit must be a positive integer")) } else { Ok(limit.min(MOST)) }
-        })?;
-        Ok(limit.unwrap_or(default))
+            let limit = if is_number { text.parse().unwrap_or(most) } else { 0 };
+            if limit == 0 { Err(Invalid::new("limit must be a positive integer")) } else { Ok(limit.min(most)) }
+        })
     }
 
     /// Two query parameters that are the ends of a time: dates or date-times. A date as the first end means its first moment, as
@@ -260,9 +321,8 @@ impl Request {
     /// # Errors
     /// When it has another form.
     pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Invalid> {
-        const NAME: &str = "Idempotency-Key";
-        let key = self.header_lossy(NAME).filter(|key| !key.is_empty());
-        key.map(|key| IdempotencyKey::parse(&key)).transpose().map_err(|refused| refused.in_field(NAME))
+        let key = self.header_lossy(IDEMPOTENCY_KEY).filter(|key| !key.is_empty());
+        key.map(|key| IdempotencyKey::parse(&key)).transpose().map_err(|refused| refused.in_field(IDEMPOTENCY_KEY))
     }
 
     /// The body as the struct that a route has for it.
@@ -532,16 +592,61 @@ mod tests {
         }
     }
 
+    fn refused(method: Method, path: &str, query: &str) -> Option<(Option<String>, String)> {
+        let mut event = GatewayEvent { raw_path: Some(path.to_owned()), ..GatewayEvent::default() };
+        event.raw_query_string = Some(query.to_owned());
+        event.request_context.http.method = method;
+        let request = Request::from(event);
+        let refused = request.require_operation().and_then(|()| request.require_known_parameters()).err()?;
+        Some((refused.field().map(str::to_owned), refused.sentence()))
+    }
+
     #[test]
-    fn an_unknown_parameter_is_refused_by_its_name() {
-        let refused = |query: &str| {
-            with_query(query).refuse_unknown(["from", "to"]).err().and_then(|error| error.field().map(str::to_owned))
+    fn an_unknown_or_repeated_parameter_is_refused_by_its_name() {
+        let links = |query: &str| refused(Method::GET, "/api/links", query);
+        let expected = |field: &str, sentence: &str| Some((Some(field.to_owned()), sentence.to_owned()));
+
+        for (query, field, sentence) in [
+            ("tag=a&serch=b", "serch", "there is no parameter serch here; did you mean search?"),
+            ("colour=b", "colour", "there is no parameter colour here"),
+            ("order=asc&tag=a&order=desc", "order", "order may be in the query only once"),
+        ] {
+            assert_eq!(links(query), expected(field, sentence), "{query}");
+        }
+        for query in ["", "tag=a&tag=b&search=", "=null", "&&", "colour=", "order=&order=asc"] {
+            assert_eq!(links(query), None, "{query}");
+        }
+        assert_eq!(refused(Method::GET, "/launch", "colour=b"), None, "visitors bring what they like");
+    }
+
+    #[test]
+    fn an_idempotency_key_is_refused_where_a_post_makes_nothing_once() {
+        let refused = |method: Method, path: &str, key: &'static str| {
+            let mut event = GatewayEvent { raw_path: Some(path.to_owned()), ..GatewayEvent::default() };
+            event.request_context.http.method = method;
+            event.headers.insert("idempotency-key", header::HeaderValue::from_static(key));
+            Request::from(event).require_known_parameters().err().map(|refused| refused.field().map(str::to_owned))
         };
 
-        assert_eq!(refused("from=1&form=2&to=3"), Some("form".into()));
-        for query in ["", "from=1&to=", "=null", "&&"] {
-            assert_eq!(refused(query), None, "{query}");
+        for path in ["/api/auth/login", "/api/invitations/accept", "/api/auth/password"] {
+            assert_eq!(refused(Method::POST, path, "a"), Some(Some("Idempotency-Key".to_owned())), "{path}");
+            assert_eq!(refused(Method::POST, path, ""), None, "{path}");
         }
+        for path in ["/api/keys", "/api/keys/lk_live_00000000/rotate", "/launch", "/r/launch", "/api/unsubscribe"] {
+            assert_eq!(refused(Method::POST, path, "a"), None, "{path}");
+        }
+        assert_eq!(refused(Method::PATCH, "/api/me", "a"), None);
+    }
+
+    #[test]
+    fn a_method_that_the_path_lacks_is_refused() {
+        let refused = |method, path| refused(method, path, "");
+
+        assert_eq!(refused(Method::HEAD, "/api/links"), None);
+        assert_eq!(refused(Method::PUT, "/nothing/is/here"), None, "another answer says so");
+        assert_eq!(refused(Method::PUT, "/api/shorten"), Some((None, "this address takes POST only".to_owned())));
+        let sentence = "this address takes GET, HEAD, PATCH, DELETE only";
+        assert_eq!(refused(Method::PUT, "/api/links/launch"), Some((None, sentence.to_owned())));
     }
 
     #[test]

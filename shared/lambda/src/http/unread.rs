@@ -34,7 +34,8 @@ impl Unread {
 /// How many members that do nothing an answer names at most.
 pub const MOST_IGNORED: usize = 20;
 
-fn shown(name: &str) -> String {
+/// A name that a client has made up, as an answer may show it.
+pub(super) fn shown(name: &str) -> String {
     const LONGEST: usize = 64;
     let plain = |character| if disguises_a_line(character) { char::REPLACEMENT_CHARACTER } else { character };
     name.chars().take(LONGEST).map(plain).collect()

@@ -1,5 +1,6 @@
 use std::{num::NonZeroUsize, time::Duration};
 
+use lambda_http::http::header;
 use linklet_domain::{ApiKey, ApiKeySecret, KeyHash, KeyPrefix, Scope, Timestamp};
 use linklet_dynamodb::{ApiKeys, RepositoryError};
 use lru::LruCache;
@@ -34,7 +35,7 @@ impl KeyVerifier {
     /// invalid.
     pub(super) async fn require(&self, request: &Request, scope: Scope, freshness: Freshness) -> Result<Caller> {
         // Text in another form is refused without reading the table.
-        let offered = request.only_header(Self::HEADER).and_then(|text| ApiKeySecret::parse(text).ok());
+        let offered = offered(request).and_then(|text| ApiKeySecret::parse(text).ok());
         let Some(offered) = offered else { return Err(refused("malformed key", None, None)) };
         if freshness == Freshness::Now {
             self.cache.lock().0.pop(&offered.hash());
@@ -52,7 +53,11 @@ impl KeyVerifier {
             Found::Unknown => return Err(refused("unknown key", Some(&offered.prefix()), None)),
         };
         request.note_actor(Actor::with_key(&key));
-        if key.scopes.contains(scope) { Ok(caller_with(key)) } else { Err(ApiError::Problem(Problem::ScopeMissing)) }
+        if !key.scopes.contains(scope) {
+            return Err(ApiError::ScopeMissing(scope));
+        }
+        request.require_known_parameters()?;
+        Ok(caller_with(key))
     }
 
     /// The key with this hash.
@@ -96,11 +101,25 @@ impl Found {
     }
 }
 
-/// The error of a request to a route that takes tokens only. If it has a key, there is a line that says so.
+/// The text of a request's API key, which stands in a header of its own or is a bearer token. A token comes before the header.
+fn offered(request: &Request) -> Option<&str> {
+    match request.has_header(header::AUTHORIZATION) {
+        true => request.bearer_token().filter(|text| ApiKeySecret::is_like(text)),
+        false => request.only_header(KeyVerifier::HEADER),
+    }
+}
+
+/// Whether a request has something that is to be an API key.
+pub(super) fn is_offered(request: &Request) -> bool {
+    offered(request).is_some() || !request.has_header(header::AUTHORIZATION) && request.has_header(KeyVerifier::HEADER)
+}
+
+/// The error of a request with a key to a route that takes tokens only, with the line that says so. The key isn't looked up, so the
+/// answer doesn't tell whether it exists.
 pub(super) fn refused_for_a_token(request: &Request) -> ApiError {
-    let Some(offered) = request.only_header(KeyVerifier::HEADER) else { return Problem::Unauthorized.into() };
-    let prefix = ApiKeySecret::parse(offered).ok().map(|key| key.prefix());
-    refused("the route takes no keys", prefix.as_ref(), None)
+    let prefix = offered(request).and_then(|text| ApiKeySecret::parse(text).ok()).map(|key| key.prefix());
+    refused("the route takes no keys", prefix.as_ref(), None);
+    Problem::TokenRequired.into()
 }
 
 /// The error of a request whose key was refused, with the line that says why. The prefix is no secret: lists and paths have it.
@@ -173,6 +192,8 @@ mod tests {
             last_used_at: None,
             paused_at: None,
             closed_at: None,
+            rotated_to: None,
+            first_prefix: None,
         }
     }
 

@@ -3,10 +3,10 @@ use lambda_http::http::header;
 use linklet_domain::{Scope, UserId};
 use linklet_dynamodb::ApiKeys;
 
-use super::{Caller, KeyVerifier, TokenVerifier, sessions::Freshness};
+use super::{Caller, KeyVerifier, TokenVerifier, api_key, sessions::Freshness};
 use crate::StartError;
 use crate::aws::Tables;
-use crate::http::{ApiError, Problem, Request, Result};
+use crate::http::{Request, Result};
 
 /// Authenticates requests with tokens or API keys.
 pub struct Authenticator {
@@ -37,12 +37,12 @@ impl Authenticator {
 
     /// Authenticates a request by its token or API key. A token needs the scope's minimum role, a key the scope itself.
     ///
-    /// If a request has an `Authorization` header, its API key is ignored.
+    /// An API key may stand in `Authorization`, too. If that has a token, the key in another header is ignored.
     ///
     /// # Errors
     /// 401 without a valid token or key, 403 without the role or scope, 503 if the keys can't be read.
     pub async fn require(&self, request: &Request, scope: Scope) -> Result<Caller> {
-        if Self::has_key_only(request) {
+        if api_key::is_offered(request) {
             self.keys.require(request, scope, Freshness::LastMinute).await
         } else {
             self.tokens.require(request, scope.minimum_role()).await
@@ -54,7 +54,7 @@ impl Authenticator {
     /// # Errors
     /// As [`Self::require`].
     pub async fn require_now(&self, request: &Request, scope: Scope) -> Result<Caller> {
-        let caller = if Self::has_key_only(request) {
+        let caller = if api_key::is_offered(request) {
             self.keys.require(request, scope, Freshness::Now).await?
         } else {
             self.tokens.require_now(request, scope.minimum_role()).await?
@@ -71,11 +71,6 @@ impl Authenticator {
         if *owner == caller.user || caller.is_current {
             return Ok(());
         }
-        let now = self.require_now(request, scope).await?;
-        if now.role.may_change(owner, &now.user) { Ok(()) } else { Err(ApiError::Problem(Problem::Forbidden)) }
-    }
-
-    fn has_key_only(request: &Request) -> bool {
-        !request.has_header(header::AUTHORIZATION) && request.has_header(KeyVerifier::HEADER)
+        self.require_now(request, scope).await?.require_owner(owner)
     }
 }

@@ -17,7 +17,7 @@ use linklet_domain::{Changer, KeyPrefix, Link, LinkIdentity, Record, Role, Sessi
 use linklet_dynamodb::Session;
 
 use crate::actor::Actor;
-use crate::http::{ApiError, Problem, Result};
+use crate::http::{ApiError, Belonging, Result};
 
 pub use self::api_key::KeyVerifier;
 pub use self::authenticator::Authenticator;
@@ -79,12 +79,38 @@ impl Caller {
 
     /// The caller, if their role is at least this one.
     fn with_role(self, role: Role) -> Result<Self> {
-        if self.role >= role { Ok(self) } else { Err(ApiError::Problem(Problem::RoleTooLow)) }
+        if self.role >= role { Ok(self) } else { Err(ApiError::RoleTooLow(role)) }
     }
 
-    /// Whether the caller may change or delete a link.
-    pub fn may_change(&self, record: &Record<Link>) -> bool {
+    /// Refuses a link that the caller may not change or delete.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn require_link(&self, record: &Record<Link>) -> Result<()> {
         let LinkIdentity { workspace, owner, .. } = record.identity();
-        *workspace == self.workspace && self.role.may_change(owner, &self.user)
+        self.require_workspace(workspace)?;
+        self.require_owner(owner)
+    }
+
+    /// Refuses what belongs to another workspace than the caller's.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn require_workspace(&self, workspace: &WorkspaceId) -> Result<()> {
+        if *workspace == self.workspace { Ok(()) } else { Err(ApiError::Forbidden(Belonging::Workspace)) }
+    }
+
+    /// Refuses what belongs to somebody else in the workspace, unless the caller's role is enough for it.
+    ///
+    /// # Errors
+    /// 403.
+    pub fn require_owner(&self, owner: &UserId) -> Result<()> {
+        if self.role.may_change(owner, &self.user) {
+            return Ok(());
+        }
+        Err(ApiError::Forbidden(match self.credential {
+            Credential::Session(_) => Belonging::Member,
+            Credential::ApiKey(_) => Belonging::MemberForKey,
+        }))
     }
 }

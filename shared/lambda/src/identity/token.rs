@@ -196,10 +196,11 @@ impl TokenVerifier {
 
     /// What the token of a request says.
     async fn claims(&self, request: &Request) -> Result<Claims> {
-        if !request.has_header(header::AUTHORIZATION) {
+        if api_key::is_offered(request) {
             return Err(api_key::refused_for_a_token(request));
         }
-        let token = request.only_header(header::AUTHORIZATION).and_then(bearer_token);
+        Problem::Unauthorized.unless(request.has_header(header::AUTHORIZATION))?;
+        let token = request.bearer_token();
         let token = token.ok_or_else(|| TokenRefusal { reason: "no bearer token", claimed: None }.logged())?;
         let now = request.received_at;
         self.reload(MAX_AGE, now).await;
@@ -214,6 +215,7 @@ impl TokenVerifier {
     async fn admit(&self, request: &Request, claims: Claims, freshness: Freshness) -> Result<Person> {
         let person = self.in_current_role(claims, request.received_at, freshness).await?;
         request.note_actor(person.sender());
+        request.require_known_parameters()?;
         Ok(person)
     }
 
@@ -349,12 +351,6 @@ fn reason(kind: &ErrorKind) -> &'static str {
         ErrorKind::InvalidIssuer => "wrong issuer",
         _ => "invalid header or claims",
     }
-}
-
-/// The token in an `Authorization` header. The scheme's name is case-insensitive (RFC 9110, 11.1).
-fn bearer_token(header: &str) -> Option<&str> {
-    let (scheme, token) = header.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
 /// Issues tokens. The secret is read at the start, and again when the cached copy is five minutes old.

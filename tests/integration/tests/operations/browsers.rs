@@ -61,8 +61,17 @@ fn an_application_may_send_credentials_in_headers_and_no_cookies() {
 fn an_application_can_read_what_answers_say_in_headers() {
     let rules = rules(Template::load());
 
-    let expected =
-        ["etag", "link", "location", "retry-after", "x-correlation-id", "x-ratelimit-limit", "x-ratelimit-remaining"];
+    let expected = [
+        "content-disposition",
+        "etag",
+        "idempotent-replayed",
+        "link",
+        "location",
+        "retry-after",
+        "x-correlation-id",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+    ];
     assert_eq!(texts(&rules["ExposeHeaders"]), expected.into());
 }
 
@@ -85,7 +94,8 @@ async fn a_preflight_that_reaches_a_function_succeeds_without_a_token() {
             assert_eq!((answer.status, answer.body.as_str()), (204, ""), "{path}");
         }
         for answer in options(path, &asked[..1]).await {
-            assert_eq!(answer.json()["code"], "route_unknown", "{path}");
+            let code = if path == "/api/unknown/path" { "route_unknown" } else { "method_not_allowed" };
+            assert_eq!(answer.json()["code"], code, "{path}");
         }
     }
 }

@@ -41,9 +41,10 @@ const RIGHTS: &str = "
     LinksTable                        CLEANUP#       UpdateItem: relay
     LinksTable                        EXPIRY#        PutItem: relay
     LinksTable                        EXTERNAL#      BatchGetItem GetItem: list
-    LinksTable                        EXTERNAL#      DeleteItem: delete jobs relay
+    LinksTable                        EXTERNAL#      DeleteItem: jobs relay
+    LinksTable                        EXTERNAL#      DeleteItem GetItem: delete
     LinksTable                        EXTERNAL#      DeleteItem GetItem PutItem: update
-    LinksTable                        EXTERNAL#      GetItem: jobs-api
+    LinksTable                        EXTERNAL#      GetItem: jobs-api stats
     LinksTable                        EXTERNAL#      GetItem PutItem: shorten
     LinksTable                        FOLD#          GetItem: operate redirect stats unlock
     LinksTable                        FOLD#          GetItem PutItem: shorten
@@ -75,7 +76,7 @@ const RIGHTS: &str = "
     NotificationsTable                *              Query: leave
     NotificationsTable                *              Query UpdateItem: account
     NotificationsTable                *              UpdateItem: notify
-    StatsTable                        *              BatchGetItem: update
+    StatsTable                        *              BatchGetItem: delete update
     StatsTable                        *              BatchGetItem BatchWriteItem GetItem PutItem Query UpdateItem: analytics operate
     StatsTable                        *              BatchGetItem Query: list stats
     StatsTable                        OVERVIEW#      BatchWriteItem Query: jobs

@@ -284,7 +284,7 @@ async fn closing_cancels_as_many_jobs_as_can_wait() {
         let creator = (Changer::in_person(&UserId::generate()), Role::Admin);
         let asked = (Timestamp::now(), correlation());
         let job = Job::new(fixture.ada.workspace, work, creator, asked, None);
-        assert!(fixture.db.jobs().create(&job).await.unwrap().is_some());
+        assert!(fixture.db.jobs().create(&job, None).await.unwrap().is_ok());
     }
 
     fixture.close().await;

@@ -834,7 +834,7 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     let work = fixture.job(&done).await.work;
     let asked = (Timestamp::now(), crate::fixture::correlation());
     let by_key = Job::new(fixture.ada.workspace, work, (with_key, Role::Member), asked, None);
-    let by_key = fixture.db.jobs().create(&by_key).await.unwrap().unwrap().id;
+    let by_key = fixture.db.jobs().create(&by_key, None).await.unwrap().unwrap().id;
     fixture.carry().await;
     let running = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "b")).await;
     let waiting = fixture.start_as(&fixture.bob, Role::Member, &rename("a", "c")).await;

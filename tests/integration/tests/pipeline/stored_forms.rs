@@ -25,7 +25,7 @@ const ASKED: [(&str, &str, &str, &str); 18] = [
     ("list", "/api/links?per_page=1", "links", "after"),
     ("list", "/api/urls?limit=1", "urls", "after"),
     ("list", "/api/links/launch", "external_id", ""),
-    ("list", "/api/links/launch/history?limit=1", "history", "cursor"),
+    ("list", "/api/links/launch/history?limit=1", "history", "after"),
     ("list", "/api/links/launch/rules", "rules", ""),
     ("stats", "/api/stats/launch", "total_clicks", ""),
     ("stats", "/api/stats/launch/clicks?limit=1", "clicks", "after"),

@@ -285,7 +285,9 @@ impl Measured {
         runner.kinds.links.links = LinksTable(metered.table("LinksTable"));
         let mut stream = db.stream_reader("JobsTable");
         let mut rename = async || {
-            let request = RequestBuilder::new("PATCH", "/api/tags/news").token(&token).json(&json!({"name": "press"}));
+            // As `PATCH /api/tags/news` begins it, which asks for a link with the tag.
+            let body = json!({"kind": "rename_tag", "from": "news", "to": "press"});
+            let request = RequestBuilder::new("POST", "/api/jobs").token(&token).json(&body);
             assert_eq!(request.send_to(&api).await.status, 202);
             assert!(runner.consume(stream.read_on("JOB#")).await.batch_item_failures.is_empty());
             metered.spent()

@@ -271,7 +271,7 @@ impl Ticks {
     }
 
     async fn results(&self, target: &Target) -> Vec<CheckResult> {
-        self.db.watch().results(target, None, 100, self.now()).await.unwrap()
+        self.db.watch().results(target, (None, None), 100, self.now()).await.unwrap().0
     }
 
     async fn outcomes(&self, target: &Target) -> Vec<CheckOutcome> {
@@ -477,7 +477,7 @@ async fn a_worker_that_is_frozen_while_it_stores_results_changes_no_target() {
 
     worker.consume(queue_batch(&[text(&tick)])).await;
 
-    assert_eq!(db.watch().results(&target, None, 100, tick.ends_at()).await.unwrap().len(), 1);
+    assert_eq!(db.watch().results(&target, (None, None), 100, tick.ends_at()).await.unwrap().0.len(), 1);
     assert_eq!(db.watch().find(&target.id).await.unwrap().unwrap().status, TargetStatus::Pending);
 }
 
@@ -536,7 +536,7 @@ async fn a_check_with_a_whole_try_fails_when_time_is_up() {
 
     let (_, measured) = metrics::observe(worker.consume(queue_batch(&[text(&tick)]))).await;
 
-    let results = db.watch().results(&target, None, 100, tick.ends_at()).await.unwrap();
+    let (results, _) = db.watch().results(&target, (None, None), 100, tick.ends_at()).await.unwrap();
     assert_eq!(results.into_iter().map(|result| result.outcome).collect::<Vec<_>>(), [BAD]);
     assert_eq!((site.all_requests(), measured.get(Metric::ChecksFailed)), (2, 1.0));
     assert_eq!(measured.get(Metric::ChecksSkipped), 0.0);

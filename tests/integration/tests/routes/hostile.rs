@@ -118,16 +118,20 @@ async fn what_is_stored_belongs_to_the_token_whatever_else_is_claimed() {
     let link = LinkBuilder::new("launch").build();
     let (db, token) = with_link(&link).await;
     let (workspace, user) = (WorkspaceId::generate(), UserId::generate());
-    let path = format!("/api/shorten?workspace_id={workspace}&user_id={user}&role=admin");
     let body = json!({
         "url": "https://example.com/mine", "custom_code": "mine1", "workspace_id": workspace, "user_id": user,
         "owner": user, "user_email": "eve@example.com",
     });
 
-    let creating = claiming(RequestBuilder::new("POST", &path).token(&token), &workspace, &user).json(&body);
-    let created = send(&db, "shorten", creating).await;
+    let create = async |path: &str| {
+        let creating = claiming(RequestBuilder::new("POST", path).token(&token), &workspace, &user).json(&body);
+        send(&db, "shorten", creating).await
+    };
+    let claimed = create(&format!("/api/shorten?workspace_id={workspace}&user_id={user}&role=admin")).await;
+    let created = create("/api/shorten").await;
     send(&db, "redirect", claiming(RequestBuilder::new("GET", "/r/launch"), &workspace, &user)).await;
 
+    assert_eq!(claimed.problem_code(), (400, "unknown_parameter".into()));
     assert_eq!((created.status, &created.json()["short_url"]), (201, &json!("https://api.example.com/r/mine1")));
     let stored = db.link("mine1").await;
     assert_eq!((stored.identity.workspace, stored.identity.owner), (link.identity.workspace, link.identity.owner));
@@ -141,13 +145,18 @@ async fn no_header_or_parameter_makes_another_method_of_a_request() {
     let (db, token) = with_link(&LinkBuilder::new("launch").build()).await;
 
     for function in ["list", "delete", "update"] {
-        let request = RequestBuilder::new("GET", "/api/links/launch?_method=DELETE&method=DELETE")
-            .token(&token)
-            .header("x-http-method-override", "DELETE")
-            .header("x-http-method", "DELETE")
-            .header("x-method-override", "DELETE")
-            .json(&json!({"_method": "DELETE", "is_active": false}));
-        assert_eq!(send(&db, function, request).await.status, if function == "list" { 200 } else { 404 }, "{function}");
+        let request = |query: &str| {
+            RequestBuilder::new("GET", &format!("/api/links/launch{query}"))
+                .token(&token)
+                .header("x-http-method-override", "DELETE")
+                .header("x-http-method", "DELETE")
+                .header("x-method-override", "DELETE")
+                .json(&json!({"_method": "DELETE", "is_active": false}))
+        };
+        for (query, answered) in [("", 200), ("?_method=DELETE&method=DELETE", 400)] {
+            let status = send(&db, function, request(query)).await.status;
+            assert_eq!(status, if function == "list" { answered } else { 404 }, "{function} {query}");
+        }
     }
 
     assert_eq!(db.link("launch").await.availability.state, LinkBuilder::new("launch").build().availability.state);
@@ -219,7 +228,7 @@ async fn an_encoded_body_is_refused_with_a_sentence_of_its_own() {
     for (bytes, sentence) in [
         (&b"\x1f\x8b\x08"[..], "the request body is compressed with gzip; send it without compression"),
         (b"\xef\xbb\xbf{}", "the request body must be UTF-8 without a byte order mark"),
-        (b"{\"url\": \"\xff\"}", "invalid request body"),
+        (b"{\"url\": \"\xff\"}", "invalid request body: line 1 column 10 is no JSON"),
     ] {
         let answer = send(&db, "shorten", post().bytes(bytes)).await;
         assert_eq!((answer.problem(), &answer.json()["code"]), ((400, sentence.into()), &json!("invalid_body")));

@@ -155,7 +155,6 @@ async fn each_refusal_of_an_invitation_gives_its_reason() {
     let office = Office::new().await;
     let before = office.rows();
     let unknown = format!("{INVITATIONS}/e5336685-57b4-8d1f-bd66-bab83728e162");
-    let no_invitation = "the workspace has no open invitation with this id";
 
     let (invite, accept) = (("POST", INVITATIONS), ("POST", "/api/invitations/accept"));
     let is_member = "this person is already a member of the workspace";
@@ -165,14 +164,15 @@ async fn each_refusal_of_an_invitation_gives_its_reason() {
         (invite, json!({"email": "bob@a.example", "role": "owner"}), 400, "role must be viewer, member or admin"),
         (invite, json!({"email": "bob@a.example", "role": true}), 400, "role must be a string"),
         (invite, json!({"email": "ada@example.com"}), 409, is_member),
-        (("DELETE", &unknown), Value::Null, 404, no_invitation),
-        (("DELETE", "/api/workspace/invitations/bob"), Value::Null, 404, no_invitation),
         (accept, json!({}), 400, "token is required"),
         (accept, json!({"token": ""}), 404, INVALID),
         (accept, json!({"token": format!("inv_{}", "0".repeat(32))}), 404, INVALID),
     ] {
         let answer = office.send(&office.ada, method, path, &body).await;
         assert_eq!(answer.problem(), (status, reason.into()), "{method} {path} {body}");
+    }
+    for none in [unknown.as_str(), "/api/workspace/invitations/bob"] {
+        assert_eq!(office.send(&office.ada, "DELETE", none, &Value::Null).await.status, 204, "{none} is no invitation");
     }
     assert_eq!(office.rows(), before);
 }
@@ -220,7 +220,7 @@ async fn an_expired_invitation_counts_as_absent_before_its_rows_are_deleted() {
     assert_eq!(id.as_array().unwrap().len(), 1);
     assert_eq!(office.accept(&bob, expired.reveal()).await.problem(), (404, INVALID.into()));
     let path = format!("{INVITATIONS}/{}", InvitationId::derived_from(&office.ada.workspace, &bob.email));
-    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 404);
+    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 204);
     assert_eq!(office.register("dora@example.com", last_minute.reveal()).await.status, 201);
 }
 
@@ -230,8 +230,9 @@ async fn a_withdrawn_a_replaced_or_a_used_invitation_is_none() {
 
     let withdrawn = office.invite(&json!({"email": "bob@example.com"})).await;
     let path = format!("{INVITATIONS}/{}", withdrawn["id"].as_str().unwrap());
-    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 204);
-    assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 404);
+    for _ in 0..2 {
+        assert_eq!(office.send(&office.ada, "DELETE", &path, &Value::Null).await.status, 204);
+    }
     let replaced = office.invite(&json!({"email": "bob@example.com", "role": "admin"})).await;
     let latest = office.invite(&json!({"email": "bob@example.com", "role": "viewer"})).await;
     assert_eq!(office.listed().await.len(), 1);
@@ -403,7 +404,7 @@ async fn a_former_admin_cannot_invite_and_loses_their_invitations() {
         let changed = office.send(&office.ada, method, &format!("/api/workspace/members/{}", bob.id), &change).await;
 
         assert!([200, 204].contains(&changed.status), "{method}: {}", changed.body);
-        let refused = (403, "your role does not allow this".into());
+        let refused = (403, "this needs the role admin, which you don't have in this workspace".into());
         assert_eq!(office.accept(&eve, &his).await.problem(), (404, INVALID.into()), "{method}");
         assert_eq!(office.send(&bob, "POST", INVITATIONS, &body).await.problem(), refused, "{method}");
         let listed = office.listed().await;

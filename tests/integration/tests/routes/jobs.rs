@@ -78,12 +78,12 @@ async fn a_job_is_shown_as_it_was_asked_for() {
     let shown = json!({
             "id": id, "kind": "set_expiry", "expires_at": "2099-01-01T00:00:00.000Z",
             "filter": {"tag": ["a", "-b"], "tz": "UTC"}, "state": "running", "expected": 0, "seen": 0, "changed": 0,
-            "failed": 0, "failures": [], "created_by": office.ada.id, "created_by_name": null,
+            "failed": 0, "failures": [], "reason": null, "created_by": office.ada.id, "created_by_name": null,
             "created_at": job["created_at"], "started_at": job["created_at"], "ended_at": null,
     });
     assert_eq!(job, shown);
     assert_eq!(office.get(&format!("/api/jobs/{id}")).await.json(), job);
-    assert_eq!(office.get("/api/jobs").await.json(), json!({"jobs": [job], "next_cursor": null}));
+    assert_eq!(office.get("/api/jobs").await.json(), json!({"jobs": [job], "next_cursor": null, "has_more": false}));
 }
 
 #[tokio::test]
@@ -315,6 +315,7 @@ async fn renaming_and_removing_a_tag_are_jobs_about_its_links() {
 
     let renamed = send("PATCH", "A", Some(json!({"name": " Spring "}))).await;
     let removed = send("DELETE", "a,b", None).await;
+    office.store(&[LinkBuilder::new("half1").in_workspace(&office.ada.workspace).tagged(&["50%"]).build()]).await;
     let encoded = send("DELETE", "50%25", None).await;
 
     let job = renamed.json();

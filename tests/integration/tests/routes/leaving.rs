@@ -161,7 +161,7 @@ async fn only_an_admin_keeps_keys_of_somebody_who_leaves() {
     let refused = fixture.remove(&carol, &carol, "?keep_keys=true").await;
     let unclear = fixture.remove(&fixture.ada, &carol, "?keep_keys=yes").await;
 
-    assert_eq!(refused.problem(), (403, "your role does not allow this".into()));
+    assert_eq!(refused.problem(), (403, "this needs the role admin, which you don't have in this workspace".into()));
     assert_eq!(unclear.problem(), (400, "keep_keys must be true or false".into()));
     assert_eq!(fixture.remove(&carol, &carol, "").await.status, 204);
     assert_eq!(fixture.remove(&fixture.bob, &fixture.bob, "?keep_keys=true").await.status, 204);

@@ -14,7 +14,9 @@ async fn mark_seen(db: &TestDynamoDb, user: &UserId, body: &Value) -> Answer {
 }
 
 async fn send(db: &TestDynamoDb, user: &UserId, request: RequestBuilder) -> Answer {
-    let request = request.token(&token_of(user, &WorkspaceId::generate(), Role::Viewer));
+    // Cursors are those of a workspace's list, though the list is the person's.
+    let workspace = WorkspaceId::parse("0198c0de-0000-7000-8000-000000000002").unwrap();
+    let request = request.token(&token_of(user, &workspace, Role::Viewer));
     fixture::send(db, "account", request).await
 }
 
@@ -69,6 +71,7 @@ async fn people_see_their_own_with_what_each_is_about_and_nothing_raw() {
                 "sent_at": null, "message": "https://example.com is down.", "workspace_id": of_target.workspace, "target_id": target,
             }],
             "next_cursor": null,
+            "has_more": false,
             "seen_at": null,
         })
     );

@@ -100,7 +100,10 @@ impl Fixture {
 }
 
 pub(super) fn period(clicks: u64, people: u64, clicks_before: u64, people_before: u64) -> Value {
-    json!({"clicks": clicks, "people": people, "clicks_before": clicks_before, "people_before": people_before})
+    json!({
+        "total_clicks": clicks, "human_clicks": people, "total_clicks_before": clicks_before,
+        "human_clicks_before": people_before,
+    })
 }
 
 // -------------------------------------------------------------------------------------------------------------- What it is
@@ -120,8 +123,11 @@ async fn a_new_workspace_has_an_overview_of_nothing() {
     assert_eq!(overview["clicks"], json!({"today": none, "last_7_days": none, "last_30_days": none}));
     assert_eq!((&overview["top_links"], &overview["down"]), (&json!([]), &json!([])));
     assert_eq!(overview["days"].as_array().unwrap().len(), 60);
-    assert_eq!(overview.get("incomplete"), None);
-    assert_eq!(fixture.tags().await, json!({"as_of": fixture.now, "tags": [], "total": 0}));
+    assert_eq!(overview["incomplete"], json!([]));
+    let tags = json!({
+        "as_of": fixture.now, "tags": [], "total": 0, "incomplete": [], "next_cursor": null, "has_more": false,
+    });
+    assert_eq!(fixture.tags().await, tags);
 }
 
 #[tokio::test]
@@ -142,8 +148,8 @@ async fn links_are_counted_by_status_and_tag() {
     let launch = tags["tags"][0]["tag"].as_str().unwrap();
     assert!(launch.eq_ignore_ascii_case("launch"), "{launch}");
     let expected = json!([
-        {"tag": launch, "links": 2, "clicks": 0}, {"tag": "art", "links": 1, "clicks": 0},
-        {"tag": "mail", "links": 1, "clicks": 0},
+        {"tag": launch, "links": 2, "total_clicks": 0}, {"tag": "art", "links": 1, "total_clicks": 0},
+        {"tag": "mail", "links": 1, "total_clicks": 0},
     ]);
     assert_eq!((&tags["tags"], &tags["total"]), (&expected, &json!(3)));
 }
@@ -180,7 +186,7 @@ async fn top_links_are_shown_without_deleted_and_archived_ones() {
     let shown = |code: &str, clicks: u64| {
         json!({
             "short_code": code, "short_url": format!("https://api.example.com/r/{code}"), "title": null,
-            "original_url": "https://example.com/landing", "clicks": clicks, "people": clicks,
+            "original_url": "https://example.com/landing", "total_clicks": clicks, "human_clicks": clicks,
         })
     };
     assert_eq!(top, json!([shown("first", 3), shown("second", 2)]));

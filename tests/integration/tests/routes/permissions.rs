@@ -42,7 +42,7 @@ type Statuses = [u16; CALLERS.len()];
 
 /// What an operation answers when it is allowed, where the example of its body doesn't do what the operation is for: it names
 /// nothing that there is, or somebody else's password.
-const DONE: [(&str, u16); 20] = [
+const DONE: [(&str, u16); 21] = [
     ("GET /app/{version}/{file}", 404),
     ("POST /api/auth/login", 401),
     ("POST /api/auth/refresh", 401),
@@ -58,6 +58,8 @@ const DONE: [(&str, u16); 20] = [
     ("POST /api/invitations/accept", 404),
     // The codes are a parameter.
     ("DELETE /api/links/bulk", 400),
+    // There is a job to be shown.
+    ("DELETE /api/jobs/{id}", 200),
     ("GET /r/{code}", fixture::REDIRECT),
     ("HEAD /r/{code}", fixture::REDIRECT),
     ("GET /r/{code}/", fixture::REDIRECT),
@@ -86,7 +88,9 @@ fn answers(security: &[Value], done: u16) -> Statuses {
     let done_if = |is_allowed: bool| if is_allowed { done } else { 403 };
     CALLERS.map(|who| match (who, way("token"), way("apiKey")) {
         _ if is_public => done,
-        (Who::Nobody, ..) | (Who::Key(_), _, None) | (Who::Token(_), None, _) => 401,
+        (Who::Nobody, ..) | (Who::Token(_), None, _) => 401,
+        // No key is looked at here.
+        (Who::Key(_), _, None) => 403,
         (Who::Token(role), Some(least), _) => done_if(role >= least.parse().unwrap()),
         (Who::Key(scopes), _, Some(scope)) => done_if(scopes.contains(&scope)),
     })
@@ -100,15 +104,22 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
         .map_or_else(|| Contract::success(operation), |known| known.1);
     let security = operation["security"].as_array().unwrap();
     let own = answers(security, done);
-    let absent = answers(security, 404);
+    // A repeated deletion has done what it is for. A code or tag that nothing has may be a slip.
+    let is_repeatable = route.method == "DELETE" && !["/api/urls/{code}", "/api/tags/{tag}"].contains(&&*route.path);
+    let absent = answers(security, if is_repeatable { 204 } else { 404 });
     let changes_it = route.method != "GET" && !route.path.ends_with("/test");
     // A key is a member at most, whatever its creator is.
     let by_admins = |(who, status)| if matches!(who, Who::Token(Role::Admin)) || status == 401 { status } else { 403 };
     let colleagues = if changes_it { rows_by(own, by_admins) } else { own };
     let strangers = match parameter(&route.path) {
         "" => return vec![own],
-        // They are nobody's, or whoever's they are.
-        "{tag}" | "{version}" => return vec![own; 4],
+        "{version}" => return vec![own; 4],
+        // The links are changed as far as the caller may, one by one.
+        "{tag}" => {
+            let by_admins =
+                |(who, status)| if matches!(who, Who::Token(Role::Admin)) || status != 202 { status } else { 404 };
+            return vec![own, rows_by(own, by_admins), absent, absent];
+        }
         "{code}" if name.starts_with("GET /api/codes/") || name.ends_with("/qr") => return vec![own; 4],
         "{code}" if Contract::load().is_public(route) => return vec![own, own, own, absent],
         // Each list has its own workspace's.
@@ -129,8 +140,6 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
             let ours = rows_by(absent, |(who, status)| if who == Who::Token(Role::Admin) { 409 } else { status });
             vec![ours, ours, absent, absent]
         }
-        // A repeated deletion has done what it is for.
-        "DELETE /api/links/{code}" => vec![own, colleagues, strangers, own],
         _ => vec![own, colleagues, strangers, absent],
     }
 }
@@ -155,12 +164,11 @@ impl<'d> Scene<'d> {
         let name = |what: &str| format!("{what}-{number}");
         let creator = db.register(&name("creator")).await;
         let caller = match who {
-            // Only an admin can create a key.
+            // Only a member can create a key.
             Who::Key(_) => creator.clone(),
             Who::Token(role) => fixture::colleague(db, &creator, &name("caller"), role).await,
             Who::Nobody => db.register(&name("caller")).await,
         };
-        // An admin too, so that they may have created a key.
         let colleague = fixture::colleague(db, &creator, &name("colleague"), Role::Admin).await;
         Self { db, creator, caller, colleague, stranger: db.register(&name("stranger")).await }
     }
@@ -180,7 +188,7 @@ impl<'d> Scene<'d> {
             "{id}" if path.starts_with("/api/jobs/") => {
                 let job = job_of(owner);
                 if whose != Whose::Absent {
-                    self.db.jobs().create(&job).await.unwrap();
+                    self.db.jobs().create(&job, None).await.unwrap().unwrap();
                 }
                 job.id.to_string()
             }
@@ -192,7 +200,13 @@ impl<'d> Scene<'d> {
                 WorkspaceId::generate().to_string()
             }
             "{id}" if path.starts_with("/api/workspaces/") => owner.workspace.to_string(),
-            "{tag}" => "launch".to_owned(),
+            "{tag}" => {
+                if whose != Whose::Absent {
+                    let link = LinkBuilder::new(&format!("code{number}")).in_workspace(&owner.workspace);
+                    self.db.store(&link.owned_by(&owner.id).tagged(&["launch"]).build()).await;
+                }
+                "launch".to_owned()
+            }
             "" => String::new(),
             "{code}" if whose == Whose::Absent => "absent".to_owned(),
             "{code}" => {
@@ -234,8 +248,8 @@ impl<'d> Scene<'d> {
     /// A key of this person, or of the creator if they may not create one.
     async fn store_key(&self, secret: &ApiKeySecret, owner: &Person, scopes: &[&str]) {
         let members = self.db.users().members(&owner.workspace).await.unwrap();
-        let is_admin = members.iter().any(|member| member.user == owner.id && member.role == Role::Admin);
-        let creator = if is_admin { owner } else { &self.creator };
+        let may = members.iter().any(|member| member.user == owner.id && member.role >= Role::Member);
+        let creator = if may { owner } else { &self.creator };
         self.db.store_key(&ApiKeyBuilder::new(secret, creator).with_scopes(scopes).build()).await;
     }
 
@@ -270,7 +284,7 @@ fn job_of(person: &Person) -> Job {
 }
 
 fn parameter(path: &str) -> &str {
-    path.split('/').find(|part| part.starts_with('{')).unwrap_or_default()
+    path.split(['/', '?']).find(|part| part.starts_with('{')).unwrap_or_default()
 }
 
 /// The template's routes by method and path.
@@ -297,6 +311,28 @@ async fn request_of(
     let address = format!("198.51.{}.{}", number / 250, number % 250);
     scene.request(who, route, &path, &body).await.source_ip(&address)
 }
+
+/// Why somebody is refused, who may call an operation in general if the thing is to blame.
+fn reason_of(operation: &Value, who: Who, whose: Option<Whose>) -> String {
+    let ways = operation["security"].as_array().unwrap();
+    let needed = |scheme: &str| ways.iter().find_map(|way| way[scheme][0].as_str());
+    match (who, whose) {
+        (Who::Key(_), _) if needed("apiKey").is_none() => {
+            "this is for people: sign in, and send the token instead of an API key".to_owned()
+        }
+        (_, Some(Whose::Strangers)) => "this belongs to another workspace".to_owned(),
+        (Who::Key(_), Some(_)) => {
+            "this is somebody else's, and an API key acts only on what its creator has made".to_owned()
+        }
+        (_, Some(_)) => "this is somebody else's; they or an admin can do it".to_owned(),
+        (Who::Key(_), None) => format!("the API key lacks the scope {}", needed("apiKey").unwrap()),
+        // Only an admin removes others.
+        _ if operation["operationId"] == "removeMember" => ROLE_TOO_LOW.to_owned(),
+        _ => ROLE_TOO_LOW.replace("admin", needed("token").unwrap()),
+    }
+}
+
+const ROLE_TOO_LOW: &str = "this needs the role admin, which you don't have in this workspace";
 
 #[tokio::test]
 async fn every_route_answers_everybody_about_everybodys_things() {
@@ -325,13 +361,9 @@ async fn every_route_answers_everybody_about_everybodys_things() {
                     assert_eq!(answer.header("content-type"), "application/problem+json", "{what}");
                 }
                 if answer.status == 403 {
-                    let reason = match who {
-                        // Members may leave, and only the role decides whom else they remove.
-                        _ if rows[0][column] != 403 && parameter != "{user_id}" => "forbidden",
-                        Who::Key(_) => "the API key lacks the scope for this",
-                        _ => "your role does not allow this",
-                    };
-                    assert_eq!(answer.problem().1, reason, "{what}");
+                    // Members may leave, and only the role decides whom else they remove.
+                    let is_allowed = rows[0][column] != 403 && parameter != "{user_id}";
+                    assert_eq!(answer.problem().1, reason_of(operation, who, is_allowed.then_some(whose)), "{what}");
                 }
             }
         }
@@ -388,6 +420,27 @@ async fn without_tables_every_route_that_needs_one_answers_503_without_internals
         }
     }
     assert_eq!(others, BTreeSet::from(NEED_NO_TABLE));
+}
+
+/// A misspelt `dry_run` or `keep_keys` would do more than somebody has meant.
+#[tokio::test]
+async fn a_misspelt_parameter_is_refused_before_anything_is_written() {
+    let takes_any = |route: &&Route| route.path.starts_with("/api/") && route.path != "/api/unsubscribe";
+    for (number, route) in routes().values().filter(takes_any).filter(|route| route.method != "GET").enumerate() {
+        let db = TestDynamoDb::without_streams();
+        let body = body_of("", Contract::load().operation_at(&route.method, &route.path));
+        let misspelt = Route { path: format!("{}?dryrun=true", route.path), ..route.clone() };
+        let request = request_of(&db, number, (Who::Token(Role::Admin), Whose::Own), &misspelt, &body).await;
+        let before = stored(&db);
+
+        let answer = fixture::send(&db, &route.function, request).await;
+
+        let meant =
+            if route.path == "/api/links/{code}" && route.method == "DELETE" { "; did you mean dry_run?" } else { "" };
+        let sentence = format!("there is no parameter dryrun here{meant}");
+        assert_eq!(answer.problem(), (400, sentence), "{} {}", route.method, route.path);
+        assert_eq!(stored(&db), before, "{} {} changed something", route.method, route.path);
+    }
 }
 
 /// All that a refused request must not change. When a key was used is noted whatever it opens.

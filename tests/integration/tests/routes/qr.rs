@@ -270,7 +270,7 @@ async fn what_is_wrong_is_named() {
         ),
         ("color=fff", "color", "color and background must have a contrast of at least 3:1"),
         ("color=959595", "color", "color and background must have a contrast of at least 3:1"),
-        ("colour=000", "colour", "the query has a parameter that isn't known here"),
+        ("colour=000", "colour", "there is no parameter colour here; did you mean color?"),
     ] {
         let answer = get(&format!("/launch/qr?{query}")).await;
 

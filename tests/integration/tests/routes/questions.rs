@@ -150,7 +150,7 @@ fn expected(visits: &[&Visit], zone: &TimeZone, interval: &str) -> Value {
     }
     let points: Vec<_> = points
         .into_iter()
-        .map(|(period, (clicks, people))| json!({"period": period, "clicks": clicks, "people": people}))
+        .map(|(period, (clicks, people))| json!({"period": period, "clicks": clicks, "human_clicks": people}))
         .collect();
     let who: BTreeSet<_> = people.iter().map(|visit| visit.who).collect();
     json!({
@@ -172,7 +172,8 @@ fn breakdowns(visits: &[&Visit]) -> BTreeMap<&'static str, BTreeMap<String, u64>
 fn observed_breakdowns(answer: &Value) -> BTreeMap<&'static str, BTreeMap<String, u64>> {
     let counts = |(name, label, _)| {
         let rows: &Vec<Value> = answer[name].as_array().unwrap();
-        let row = |row: &Value| (row[label].as_str().unwrap().to_owned(), row["count"].as_u64().unwrap());
+        // A country that isn't known is null.
+        let row = |row: &Value| (row[label].as_str().unwrap_or("unknown").to_owned(), row["count"].as_u64().unwrap());
         (name, rows.iter().map(row).collect())
     };
     BREAKDOWNS.into_iter().map(counts).collect()
@@ -279,7 +280,7 @@ async fn any_period_zone_and_filter_is_answered_as_by_a_model() {
         assert_eq!(observed_breakdowns(&answer), breakdowns(&found), "{query}");
         assert_eq!(json!([answer["from"], answer["to"], answer["tz"]]), json!([start, end, zone]));
         check_before(&answer, &visits, &filter, (&clock, interval), &query);
-        assert_eq!(answer.get("covers"), None, "{query}");
+        assert_eq!(answer.get("covers"), Some(&Value::Null), "{query}");
     }
 }
 
@@ -388,7 +389,7 @@ async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
     let bench = Bench::with(&[], at("2026-05-20T12:00:00Z")).await;
     for (query, field) in [
         ("from=2026-05-01&contry=DE", "contry"),
-        ("from=2026-05-01&top=5", "top"),
+        ("from=2026-05-01&interval=day&interval=hour", "interval"),
         ("from=2026-05-02&to=2026-05-01", "from"),
         ("from=2026-05-01T00:00:00Z&to=2026-05-01T00:00:00Z", "from"),
         ("from=2025-01-01&to=2026-05-01", "from"),
@@ -397,12 +398,61 @@ async fn a_parameter_that_is_not_known_or_makes_no_sense_is_refused() {
         ("from=2026-05-01&country=Germany", "country"),
         ("from=2026-05-01&device=phone", "device"),
         ("from=2026-05-01&audience=everybody", "audience"),
-        ("country=DE", "country"),
+        ("country=Germany", "country"),
+        ("top=0", "top"),
     ] {
         let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).outside_the_contract();
         let request = request.at(bench.now).token(&token_for(&bench.workspace, Role::Viewer));
 
         assert_eq!(request.send_to(&stats(&bench.db)).await.problem_field(), (400, field.into()), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn what_narrows_without_a_time_is_about_the_last_30_days() {
+    let now = at("2026-05-20T12:00:00Z");
+    let old = Visit::made_up(&mut Rng::with_seed(3), at("2026-03-01T00:00:00Z"), 1);
+    let recent = Visit {
+        country: Some("DE"),
+        referrer: REFERRERS[1],
+        ..Visit::made_up(&mut Rng::with_seed(4), at("2026-05-12T00:00:00Z"), 1)
+    };
+    let bench = Bench::with(&[old, recent], now).await;
+
+    for query in ["tz=Europe/Berlin", "interval=day", "country=DE", "country=DE&top=5&table=devices"] {
+        let answer = bench.ask(query).await.expecting(200).json();
+        let from = if query.starts_with("tz") { "2026-04-20T22:00:00.000Z" } else { "2026-04-21T00:00:00.000Z" };
+        assert_eq!((&answer["total_clicks"], &answer["from"]), (&json!(1), &json!(from)), "{query}");
+        let stranger = stats(&bench.db).get_openly(&format!("/api/stats/launch?{query}")).await;
+        assert_eq!(stranger.status, 401, "{query}");
+    }
+    let table = bench.ask("format=csv").await.expecting(200);
+    assert_eq!(table.header("content-type"), "text/csv; charset=utf-8");
+    // What clients send by themselves asks for nothing.
+    for query in ["", "format=json&table=series&top=5", "country=&tz="] {
+        let summary = stats(&bench.db).get_openly(&format!("/api/stats/launch?{query}")).await.expecting(200).json();
+        assert_eq!((&summary["total_clicks"], summary.get("from")), (&json!(2), None), "{query}");
+    }
+    let about = async |parameter: &str| {
+        let answer =
+            bench.ask(&format!("from=2026-05-01&{parameter}={}&top=3", escaped(REFERRERS[1].1.unwrap()))).await;
+        answer.expecting(200).json()["points"].clone()
+    };
+    assert_eq!(about("referer").await, about("referrer").await);
+    assert_eq!(about("referer").await[0]["clicks"], 1);
+}
+
+#[tokio::test]
+async fn a_table_of_clicks_has_as_many_rows_as_somebody_wants() {
+    let (visits, now) = some_visits(40);
+    let bench = Bench::with(&visits, now).await;
+
+    for (query, rows) in
+        [("limit=7", 7), ("limit=33&device=desktop&device=mobile&device=bot&device=tablet", 33), ("", 40)]
+    {
+        let table = bench.clicks(&format!("{query}&format=csv")).await.expecting(200);
+        assert_eq!(table.body.lines().count(), 1 + rows, "{query}");
+        assert_eq!(table.header("link").is_empty(), rows == 40, "{query}: {}", table.header("link"));
     }
 }
 
@@ -512,15 +562,16 @@ async fn a_series_and_each_breakdown_are_tables() {
     for (name, label) in breakdowns {
         let csv = table(&format!("&country=DE&format=csv&table={name}")).await.body;
 
-        let row = |row: &Value| format!("{},{}\r\n", row[label].as_str().unwrap(), row["count"]);
+        let row = |row: &Value| format!("{},{}\r\n", row[label].as_str().unwrap_or("unknown"), row["count"]);
         let rows: String = answer[name].as_array().unwrap().iter().map(row).collect();
-        assert_eq!(csv, format!("{label},clicks\r\n{rows}"));
+        assert_eq!(csv, format!("{label},count\r\n{rows}"));
     }
     let series = table("&country=DE&format=csv").await.body;
-    let row =
-        |point: &Value| format!("{},{},{}\r\n", point["period"].as_str().unwrap(), point["clicks"], point["people"]);
+    let row = |point: &Value| {
+        format!("{},{},{}\r\n", point["period"].as_str().unwrap(), point["clicks"], point["human_clicks"])
+    };
     let rows: String = answer["points"].as_array().unwrap().iter().map(row).collect();
-    assert_eq!(series, format!("period,clicks,people\r\n{rows}"));
+    assert_eq!(series, format!("period,clicks,human_clicks\r\n{rows}"));
 }
 
 impl Bench {

@@ -42,7 +42,7 @@ impl Entrance {
         let [shown, mailed] = [(), ()].map(|()| OneTimeToken::generate(TokenPurpose::Invitation).unwrap());
         let email = EmailAddress::parse(email).unwrap();
         let invitation = Invitation::new(&admin.workspace, email, Role::Member, &admin.id, shown.hash(), now);
-        self.db.users().invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
+        self.db.users().invite(&invitation, &a_session(), None, &an_origin(&invitation.invited_by)).await.unwrap();
         assert!(self.db.invitations().add_mailed_token(&invitation, &mailed.hash()).await.unwrap());
         (admin, if delivery == TokenDelivery::Mailed { mailed } else { shown })
     }

@@ -168,11 +168,14 @@ async fn an_answer_with_a_secret_is_never_compressed_whatever_stands_beside_it()
 
     let cookie = fixture::refresh_cookie(&fixture.db, &fixture.ada).await;
     let mut slug = fixture.send("account", RequestBuilder::new("GET", "/api/workspace")).await.json();
+    let key = fixture.send("account", RequestBuilder::new("POST", "/api/keys").json(&json!({"name": "Old"}))).await;
+    let rotation = format!("/api/keys/{}/rotate", key.json()["prefix"].as_str().unwrap());
     for (function, path, body, secret) in [
         ("auth", "/api/auth/login", grace, "token"),
         ("auth", "/api/auth/switch", json!({"workspace": slug["slug"].take()}), "token"),
         ("auth", "/api/auth/refresh", json!({}), "token"),
         ("account", "/api/keys", json!({"name": "CI"}), "key"),
+        ("account", &rotation, json!({}), "key"),
         ("account", "/api/workspace/invitations", json!({"email": "linus@example.com"}), "token"),
     ] {
         let request = RequestBuilder::new("POST", path).json(&padded(body)).header("accept-encoding", "gzip");
@@ -203,7 +206,8 @@ fn the_answers_with_a_secret_are_those_that_are_tried() {
     }
 
     let tried = ["POST /api/auth/login", "POST /api/auth/refresh", "POST /api/auth/switch", "POST /api/keys"];
-    let expected = tried.into_iter().chain(["POST /api/workspace/invitations"]).map(str::to_owned).collect();
+    let of_workspace = ["POST /api/keys/{prefix}/rotate", "POST /api/workspace/invitations"];
+    let expected = tried.into_iter().chain(of_workspace).map(str::to_owned).collect();
     assert_eq!(found, expected);
 }
 

@@ -155,7 +155,7 @@ async fn a_request_to_watch_gets_a_link_that_watches_and_no_other() {
     assert_eq!((watching.status, again.status, whichever.status), (201, 200, 200));
     assert_ne!(code(&watching), code(&plain));
     assert_eq!((code(&again), code(&whichever)), (code(&watching), code(&watching)));
-    assert_eq!(plain.json().get("watch"), None);
+    assert_eq!(plain.json()["watch"], false);
     assert!([&watching, &again, &whichever].iter().all(|answer| answer.json()["watch"] == true));
     assert_eq!((fixture.count("LINK"), fixture.count("URL")), (2, 1));
 }
@@ -240,7 +240,10 @@ async fn a_link_that_is_archived_is_reused_and_stays_so() {
     let again = fixture.post(json!({"url": "https://example.com"})).await;
 
     assert_eq!((again.status, code(&again), &again.json()["archived"]), (200, code(&first), &json!(true)));
-    assert_eq!(first.json().get("archived"), None);
+    assert_eq!(
+        json!([first.json()["archived"], first.json()["reused"], again.json()["reused"]]),
+        json!([false, false, true])
+    );
     assert!(fixture.db.link(&code(&first)).await.archived);
 }
 

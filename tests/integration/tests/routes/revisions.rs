@@ -115,6 +115,45 @@ async fn a_link_that_has_changed_is_neither_deleted_nor_purged() {
 }
 
 #[tokio::test]
+async fn a_purges_dry_run_says_what_is_lost_and_loses_nothing() {
+    let mut fixture = Fixture::new().await;
+    let dry_run = RequestBuilder::new("DELETE", &format!("{LINK}?dry_run=true"));
+    let unclicked = fixture.send(&fixture.delete, dry_run.clone()).await.expecting(200).json();
+    let (workspace, now) = (fixture.db.link("launch").await.identity.workspace, Timestamp::now());
+    let click = ClickBuilder::new("launch").in_workspace(&workspace).at(now).build();
+    analytics(&fixture.db, &FakeQueues::start()).consume(event_batch(&[click])).await;
+    let before = fixture.db.scan("LinksTable");
+
+    let clicked = fixture.send(&fixture.delete, dry_run.clone()).await.expecting(200).json();
+    let stranger = token_for(&WorkspaceId::generate(), Role::Admin);
+    let colleague = token_for(&workspace, Role::Member);
+    let refused = [stranger, colleague].map(|token| dry_run.clone().token(&token));
+    let refused = join_all(refused.into_iter().map(|request| request.send_to(&fixture.delete))).await;
+    let unclear = fixture.send(&fixture.delete, RequestBuilder::new("DELETE", &format!("{LINK}?dry_run=yes"))).await;
+
+    assert_eq!(unclicked, json!({"short_code": "launch", "total_clicks": 0, "last_click_at": null}));
+    assert_eq!(clicked, json!({"short_code": "launch", "total_clicks": 1, "last_click_at": now}));
+    assert!(refused.iter().all(|answer| answer.problem_code() == (403, "forbidden".into())), "{refused:?}");
+    assert_eq!(unclear.problem_field(), (400, "dry_run".into()));
+    assert_eq!(fixture.db.scan("LinksTable"), before);
+
+    for nothing in ["/api/links/nothing?dry_run=true", "/api/links/x?dry_run=true"] {
+        assert_eq!(
+            fixture.send(&fixture.delete, RequestBuilder::new("DELETE", nothing)).await.status,
+            204,
+            "{nothing}"
+        );
+    }
+    let stats = StatsTable::new(TestDynamoDb::unreachable_table("StatsTable"));
+    fixture.delete = Delete { stats, ..fixture.delete };
+    let unknown = fixture.send(&fixture.delete, dry_run.clone()).await.expecting(200).json();
+    assert_eq!(unknown, json!({"short_code": "launch", "total_clicks": null, "last_click_at": null}));
+    let purge = RequestBuilder::new("DELETE", &format!("{LINK}?dry_run=false"));
+    assert_eq!(fixture.send(&fixture.delete, purge).await.status, 204);
+    assert_eq!(fixture.send(&fixture.delete, dry_run).await.status, 204, "nothing would be lost");
+}
+
+#[tokio::test]
 async fn a_workspace_changes_for_the_revision_that_was_read_only() {
     let db = TestDynamoDb::start();
     let account = crate::fixture::account(&db);

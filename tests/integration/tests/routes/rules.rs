@@ -296,6 +296,18 @@ async fn fixed_destinations_allow_removing_rules_and_fallback_but_no_new_ones() 
 }
 
 #[tokio::test]
+async fn a_destination_is_changed_by_either_name_but_not_by_both() {
+    let fixture = Fixture::editable().await;
+
+    let both = fixture.patch(&json!({"url": "https://a.example/", "original_url": "https://b.example/"})).await;
+    let changed = fixture.patch(&json!({"original_url": "https://example.com/new"})).await;
+
+    assert_eq!(both.problem(), (400, "url is there by two names".into()));
+    assert_eq!((changed.status, &changed.json()["original_url"]), (200, &json!("https://example.com/new")));
+    assert_eq!(fixture.link().await.target.as_str(), "https://example.com/new");
+}
+
+#[tokio::test]
 async fn a_new_destination_takes_over_reuse_and_frees_the_old_url() {
     let fixture = Fixture::editable().await;
     let code = fixture.shorten("https://example.com/old").await;
@@ -381,9 +393,9 @@ async fn a_links_history_has_every_change_of_where_or_whether_it_leads() {
 
     let first = fixture.read("/history?limit=3").await;
     let cursor = first["next_cursor"].as_str().unwrap();
-    let rest = fixture.read(&format!("/history?limit=3&cursor={cursor}")).await;
+    let rest = fixture.read(&format!("/history?limit=3&after={cursor}")).await;
     assert_eq!((&rest["history"][0], &rest["next_cursor"]), (&entries[3], &json!(null)));
-    assert_eq!(fixture.request("GET", "/history?cursor=%7e%7e").send_to(&fixture.list).await.status, 400);
+    assert_eq!(fixture.request("GET", "/history?after=%7e%7e").send_to(&fixture.list).await.status, 400);
 }
 
 #[tokio::test]

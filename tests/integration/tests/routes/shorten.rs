@@ -43,11 +43,11 @@ async fn a_new_link_has_its_metadata_and_a_unique_external_id() {
     let (shorten, workspace) = (fixture::shorten(&db), WorkspaceId::generate());
     let post = async |workspace: &WorkspaceId, body: Value| {
         let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(workspace, Role::Member));
-        request.json(&body).header("idempotency-key", body["key"].as_str().unwrap_or_default()).send_to(&shorten).await
+        request.json(&body).header("idempotency-key", body["note"].as_str().unwrap_or_default()).send_to(&shorten).await
     };
     let url = "https://example.com/a";
 
-    let with_key = json!({"url": url, "metadata": {"order": "42"}, "external_id": "crm-7", "key": "k"});
+    let with_key = json!({"url": url, "metadata": {"order": "42"}, "external_id": "crm-7", "note": "k"});
     let first = post(&workspace, with_key.clone()).await;
     let repeated = post(&workspace, with_key).await;
     let reused = post(&workspace, json!({"url": url, "metadata": {"order": "43"}, "external_id": "crm-8"})).await;
@@ -67,6 +67,37 @@ async fn a_new_link_has_its_metadata_and_a_unique_external_id() {
 }
 
 #[tokio::test]
+async fn a_member_in_other_words_is_refused_with_the_known_one() {
+    let db = TestDynamoDb::start();
+    let (shorten, token) = (fixture::shorten(&db), token_for(&WorkspaceId::generate(), Role::Member));
+    let post = async |path: &str, body: Value| {
+        RequestBuilder::new("POST", path).token(&token).json(&body).outside_the_contract().send_to(&shorten).await
+    };
+    for (member, meant) in [
+        ("key", "custom_code"),
+        ("slug", "custom_code"),
+        ("short_code", "custom_code"),
+        ("expiresAt", "expires_at"),
+        ("Max-Clicks", "max_clicks"),
+        ("maxVisits", "max_clicks"),
+        ("longUrl", "url"),
+    ] {
+        let refused = post("/api/shorten", json!({"url": "https://example.com/", member: "launch"})).await;
+        let sentence = format!("there is no member {member}; did you mean {meant}?");
+        assert_eq!((refused.problem(), refused.problem_field().1), ((400, sentence), member.to_owned()));
+    }
+    let twice = post("/api/shorten", json!({"url": "https://a.example/", "original_url": "https://b.example/"})).await;
+    assert_eq!((twice.problem(), twice.problem_field().1), ((400, "url is there by two names".into()), "url".into()));
+    assert!(db.scan("LinksTable").is_empty());
+
+    for path in ["/api/shorten", "/api/links"] {
+        let taken = post(path, json!({"original_url": "https://example.com/a", "reuse": false, "note": "x"})).await;
+        assert_eq!((taken.status, &taken.json()["ignored"]), (201, &json!(["note"])), "{path}: {}", taken.body);
+        assert_eq!(taken.json()["original_url"], "https://example.com/a", "{path}");
+    }
+}
+
+#[tokio::test]
 async fn what_nobody_filled_in_counts_as_absent() {
     let db = TestDynamoDb::start();
     let shorten = fixture::shorten(&db);
@@ -81,7 +112,7 @@ async fn what_nobody_filled_in_counts_as_absent() {
     let second = request.send_to(&shorten).await;
 
     assert_eq!((first.status, second.status), (201, 200), "{}", first.body);
-    assert_eq!((first.json().get("title"), first.json().get("expires_at")), (None, None));
+    assert_eq!(json!([first.json()["title"], first.json()["expires_at"]]), json!([null, null]));
     assert_eq!(second.json()["reused"], true);
     let stored = db.link(first.json()["short_code"].as_str().unwrap()).await;
     assert_eq!((stored.metadata, stored.watch), (linklet_domain::LinkMetadata::default(), false));
@@ -173,7 +204,7 @@ async fn a_code_is_free_if_a_new_link_can_have_it() {
         let made = RequestBuilder::new("POST", "/api/shorten").token(&token_for(&ours, Role::Member)).json(&body);
 
         let expected = match reason {
-            None => json!({"available": true}),
+            None => json!({"available": true, "reason": null}),
             Some(reason) => json!({"available": false, "reason": reason}),
         };
         assert_eq!((answer.status, answer.json()), (200, expected), "{code}");

@@ -82,7 +82,7 @@ async fn counted_clicks_show_in_totals_windows_and_referrers() {
             {"referer": "https://news.example/", "count": 2},
             {"referer": "https://blog.example/", "count": 1},
         ],
-        "countries": [{"country": "unknown", "count": 3}, {"country": "DE", "count": 2}],
+        "countries": [{"country": null, "count": 3}, {"country": "DE", "count": 2}],
         "devices": [
             {"device": "desktop", "count": 3}, {"device": "bot", "count": 1}, {"device": "mobile", "count": 1},
         ],
@@ -159,7 +159,7 @@ async fn a_timeline_has_the_clicks_and_people_of_each_day() {
     let days = get_as(&db, &link.identity.workspace, "/api/stats/launch/timeline").await.json();
 
     let expected = json!([
-        {"period": "2026-03-01", "clicks": 1, "people": 1}, {"period": "2026-03-02", "clicks": 3, "people": 2},
+        {"period": "2026-03-01", "clicks": 1, "human_clicks": 1}, {"period": "2026-03-02", "clicks": 3, "human_clicks": 2},
     ]);
     assert_eq!(days["points"], expected);
 }
@@ -189,12 +189,12 @@ async fn days_show_who_came_and_can_be_narrowed() {
             {
                 "date": "2026-03-01", "total_clicks": 3, "human_clicks": 2, "unique_visitors": 1, "desktop": 1,
                 "mobile": 1, "tablet": 0, "bot": 1, "unknown": 0,
-                "countries": [{"country": "DE", "count": 2}, {"country": "unknown", "count": 1}],
+                "countries": [{"country": "DE", "count": 2}, {"country": null, "count": 1}],
                 "sources": [{"source": "direct", "count": 3}], "campaigns": [],
             },
             {
                 "date": "2026-03-02", "total_clicks": 1, "human_clicks": 1, "unique_visitors": 1, "desktop": 1,
-                "mobile": 0, "tablet": 0, "bot": 0, "unknown": 0, "countries": [{"country": "unknown", "count": 1}],
+                "mobile": 0, "tablet": 0, "bot": 0, "unknown": 0, "countries": [{"country": null, "count": 1}],
                 "sources": [{"source": "direct", "count": 1}], "campaigns": [],
             },
         ]})
@@ -202,7 +202,7 @@ async fn days_show_who_came_and_can_be_narrowed() {
     assert_eq!(one["days"].as_array().unwrap().len(), 1);
     assert_eq!(one["days"][0]["date"], "2026-03-02");
     let timeline = get(&db, "/api/stats/launch/timeline?from=2026-03-02&to=2026-03-31").await.json();
-    assert_eq!(timeline["points"], json!([{"period": "2026-03-02", "clicks": 1, "people": 1}]));
+    assert_eq!(timeline["points"], json!([{"period": "2026-03-02", "clicks": 1, "human_clicks": 1}]));
 }
 
 #[tokio::test]
@@ -278,7 +278,7 @@ async fn strangers_get_31_days_of_the_timeline_and_the_workspace_all() {
 async fn thirty_one_days_are_answered_even_while_keys_cannot_be_read() {
     let (db, _) = with_link(LinkBuilder::new("launch")).await;
     let stats = Stats { authenticator: authenticator(), ..stats(&db) };
-    let key = format!("sk_live_{}", "0".repeat(32));
+    let key = format!("lk_live_{}", "0".repeat(32));
     let status = async |query: &str| {
         let path = format!("/api/stats/launch/timeline{query}");
         RequestBuilder::new("GET", &path).api_key(&key).send_to(&stats).await.status
@@ -301,13 +301,13 @@ async fn a_timeline_has_the_days_of_a_time_zone() {
     let hours = timeline("tz=Europe/Berlin&from=2026-03-02&to=2026-03-02&interval=hour").await.json();
     let utc = timeline("tz=&from=2026-03-02&to=2026-03-02").await.json();
 
-    assert_eq!(berlin["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
+    assert_eq!(berlin["points"], json!([{"period": "2026-03-02", "clicks": 2, "human_clicks": 2}]));
     let expected = json!([
-        {"period": "2026-03-01T23:00:00Z", "clicks": 1, "people": 1},
-        {"period": "2026-03-02T22:00:00Z", "clicks": 1, "people": 1},
+        {"period": "2026-03-01T23:00:00Z", "clicks": 1, "human_clicks": 1},
+        {"period": "2026-03-02T22:00:00Z", "clicks": 1, "human_clicks": 1},
     ]);
     assert_eq!(hours["points"], expected);
-    assert_eq!(utc["points"], json!([{"period": "2026-03-02", "clicks": 2, "people": 2}]));
+    assert_eq!(utc["points"], json!([{"period": "2026-03-02", "clicks": 2, "human_clicks": 2}]));
     assert_eq!(json!([berlin["tz"], utc["tz"]]), json!(["Europe/Berlin", "UTC"]));
     // Clicks are counted by hours, in which these days begin.
     let kolkata = timeline("tz=Asia/Kolkata&from=2026-03-02&to=2026-03-02").await.json();
@@ -343,7 +343,7 @@ async fn a_click_shows_what_is_known_about_it_but_no_hash() {
         "id": click.id, "clicked_at": click.clicked_at(), "audience": "human", "device": "mobile",
         "browser": "Mobile Safari", "browser_version": "17.4", "os": "iOS", "country": "DE", "city": "Köln",
         "referer": "https://news.example/0", "source": "link", "campaign": null, "user_agent": IPHONE,
-    }], "next_cursor": null});
+    }], "next_cursor": null, "has_more": false});
     assert_eq!(answer.json(), expected);
     assert!(!answer.body.contains(click.visitor.ip_hash.as_str()));
 }

@@ -67,7 +67,7 @@ async fn what_is_no_choice_changes_nothing_and_says_why() {
         (r#"{"mail": null}"#, "mail is required"),
         (r#"{"mail": true}"#, "mail must be a string"),
         ("{}", "mail is required"),
-        ("[]", "invalid request body"),
+        ("[]", "invalid request body: it is no JSON object"),
     ] {
         let answer = fixture.choose(body).await;
         assert_eq!((answer.status, answer.json()["detail"].as_str()), (400, Some(sentence)), "{body}");

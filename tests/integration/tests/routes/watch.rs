@@ -311,7 +311,7 @@ async fn results_come_newest_first_with_what_was_found() {
         let request = RequestBuilder::new("GET", &format!("{path}?{query}")).at(start.plus(Duration::from_secs(600)));
         ada.send(request).await
     };
-    assert_eq!(get("").await.json(), json!({"items": []}));
+    assert_eq!(get("").await.json(), json!({"items": [], "next_cursor": null, "has_more": false}));
     let outcomes =
         [CheckOutcome::Answered(200), CheckOutcome::Failed(CheckError::NotPublic), CheckOutcome::Answered(503)];
 
@@ -327,9 +327,19 @@ async fn results_come_newest_first_with_what_was_found() {
     let refused =
         json!({"checked_at": "2026-03-02T12:00:15.120Z", "status_code": null, "latency_ms": 81, "error": "not_public"});
     let oldest = json!({"checked_at": "2026-03-02T12:00:00.120Z", "status_code": 200, "latency_ms": 80, "error": null});
-    assert_eq!(get("").await.json(), json!({"items": [newest, refused, oldest]}));
-    assert_eq!(get("limit=1").await.json(), json!({"items": [newest]}));
-    assert_eq!(get("since=2026-03-02T12:00:15Z").await.json(), json!({"items": [newest, refused]}));
+    assert_eq!(
+        get("").await.json(),
+        json!({"items": [newest, refused, oldest], "next_cursor": null, "has_more": false})
+    );
+    let mut pages = vec![get("limit=1").await.json()];
+    while let Some(cursor) = pages.last().and_then(|page| page["next_cursor"].as_str()) {
+        let next = get(&format!("limit=1&after={cursor}")).await.json();
+        pages.push(next);
+    }
+    let items = |page: &Value| page["items"].as_array().unwrap().clone();
+    assert_eq!(pages.iter().flat_map(items).collect::<Vec<_>>(), [newest.clone(), refused.clone(), oldest.clone()]);
+    assert!(pages.iter().all(|page| items(page).len() <= 1 && page["has_more"] == !page["next_cursor"].is_null()));
+    assert_eq!(get("since=2026-03-02T12:00:15Z").await.json()["items"], json!([newest, refused]));
     assert_eq!(get("since=2026-03-02").await.json()["items"].as_array().unwrap().len(), 3);
     let shown = ada.get(&format!("/v1/targets/{}", target.id)).await.json();
     assert_eq!((&shown["status"], &shown["status_since"]), (&json!("down"), &newest["checked_at"]));

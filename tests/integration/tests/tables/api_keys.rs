@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use linklet_domain::{ApiKey, ApiKeySecret, Role, Timestamp, WorkspaceId, lifetimes};
-use linklet_dynamodb::{ApiKeys, CreateKeyOutcome, KeyOutcome, UsersTable};
+use linklet_dynamodb::{ActiveSession, ApiKeys, CreateKeyOutcome, KeyChange, KeyOutcome, UsersTable};
 use linklet_test_support::{
     ApiKeyBuilder, Cancellation, CapacityMeter, Fault, Faults, Person, TestDynamoDb, a_session, an_origin, removal,
     users_by,
@@ -34,7 +34,16 @@ async fn listed(db: &TestDynamoDb, workspace: &WorkspaceId) -> Vec<ApiKey> {
 
 /// What comes of a key that its creator makes.
 async fn created(users: &UsersTable, key: &ApiKey) -> CreateKeyOutcome {
-    users.create_key(key, &a_session(), &an_origin(&key.created_by)).await.unwrap()
+    users.create_key(key, &a_session(), None, &an_origin(&key.created_by)).await.unwrap()
+}
+
+/// What comes of somebody's rotation of a key, and the key that would be used instead.
+async fn rotated(users: &UsersTable, by: &Person, key: &ApiKey, secret: &ApiKeySecret) -> (CreateKeyOutcome, ApiKey) {
+    let (origin, session) = (an_origin(&by.id), a_session());
+    let (successor, caller) = (key.successor(secret, origin.at), ActiveSession { user: &by.id, session: &session });
+    let ends_at = key.end_of_rotated(None, origin.at).unwrap();
+    let outcome = users.rotate_key((key, ends_at), &successor, caller, None, &origin).await.unwrap();
+    (outcome, successor)
 }
 
 /// What comes of somebody's revocation of a key.
@@ -94,7 +103,7 @@ async fn a_revoked_key_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_key_prefix_is_unique_within_a_workspace_only() {
     let (db, [ada, bob]) = with_people(["ada", "bob"]).await;
-    let alike = |last: char| ApiKeySecret::parse(&format!("sk_live_{}{last}", "a".repeat(31))).unwrap();
+    let alike = |last: char| ApiKeySecret::parse(&format!("lk_live_{}{last}", "a".repeat(31))).unwrap();
     let create = async |secret: ApiKeySecret, person: &Person| {
         created(&db.users(), &ApiKeyBuilder::new(&secret, person).build()).await
     };
@@ -108,25 +117,163 @@ async fn a_key_prefix_is_unique_within_a_workspace_only() {
 }
 
 #[tokio::test]
-async fn whoever_is_no_admin_any_more_neither_creates_nor_revokes() {
+async fn whoever_is_no_member_any_more_does_nothing_with_keys() {
     let (db, ada) = with_person("ada").await;
-    let bob = colleague(&db, &ada, "bob", Role::Admin).await;
+    let bob = colleague(&db, &ada, "bob", Role::Member).await;
     let key = key_of(&bob);
     db.store_key(&key).await;
     let refused = async || {
         let before = db.scan("UsersTable");
-        let outcomes = (created(&db.users(), &key_of(&bob)).await, revoked(&db.users(), &bob, &key).await);
+        let users = db.users();
+        let made = [created(&users, &key_of(&bob)).await, rotated(&users, &bob, &key, &secret()).await.0];
+        assert_eq!(made, [CreateKeyOutcome::NotAllowed; 2]);
+        assert_eq!(revoked(&users, &bob, &key).await, KeyOutcome::NotAllowed(bob.id));
         assert_eq!(db.scan("UsersTable"), before);
-        outcomes
     };
-    let both = (CreateKeyOutcome::CallerNotAdmin, KeyOutcome::CallerNotAdmin);
 
-    change_role(&db.users(), &ada.workspace, &ada.id, &bob.id, Role::Member).await.unwrap();
-    assert_eq!(refused().await, both);
+    change_role(&db.users(), &ada.workspace, &ada.id, &bob.id, Role::Viewer).await.unwrap();
+    refused().await;
     db.users().remove_member(&removal(&ada.workspace, &ada.id, &bob.id)).await.unwrap();
-    assert_eq!(refused().await, both);
+    refused().await;
     // The key is the workspace's: it stays when its creator goes, until somebody revokes it.
     assert_eq!(listed(&db, &ada.workspace).await, [key]);
+}
+
+#[tokio::test]
+async fn only_its_creator_and_admins_rotate_and_revoke_a_key() {
+    let (db, ada) = with_person("ada").await;
+    let bob = colleague(&db, &ada, "bob", Role::Member).await;
+    let carol = colleague(&db, &ada, "carol", Role::Member).await;
+    let (key, users) = (key_of(&bob), db.users());
+    db.store_key(&key).await;
+
+    assert_eq!(rotated(&users, &carol, &key, &secret()).await.0, CreateKeyOutcome::NotAllowed);
+    assert_eq!(revoked(&users, &carol, &key).await, KeyOutcome::NotAllowed(bob.id));
+    let (by_bob, next) = rotated(&users, &bob, &key, &secret()).await;
+    let (by_ada, last) = rotated(&users, &ada, &next, &secret()).await;
+    assert_eq!([by_bob, by_ada], [CreateKeyOutcome::Created; 2]);
+    assert_eq!(last.created_by, bob.id, "it stays its creator's");
+    assert!(matches!(revoked(&users, &bob, &last).await, KeyOutcome::Done(_)));
+}
+
+#[tokio::test]
+async fn a_rotated_key_works_until_its_end_and_the_list_forgets_it_then() {
+    let (db, ada) = with_person("ada").await;
+    let now = Timestamp::now();
+    let key = ApiKeyBuilder::new(&secret(), &ada).expires_at(now.plus(ApiKey::OVERLAP * 30)).build();
+    db.store_key(&key).await;
+
+    let (outcome, successor) = rotated(&db.users(), &ada, &key, &secret()).await;
+
+    assert_eq!(outcome, CreateKeyOutcome::Created);
+    let (old, new) = (db.api_keys().find(&key.hash).await.unwrap().unwrap(), &successor);
+    let end = old.expires_at.unwrap();
+    assert_eq!(
+        (end, &old.rotated_to),
+        (key.end_of_rotated(None, old_end_asked(end)).unwrap(), &Some(new.prefix.clone()))
+    );
+    assert_eq!(db.api_keys().find(&new.hash).await.unwrap().as_ref(), Some(new));
+    assert_eq!((&new.name, &new.scopes, new.expires_at), (&key.name, &key.scopes, key.expires_at));
+    assert!(old.is_valid_at(end.minus(Duration::from_millis(1))) && !old.is_valid_at(end));
+    assert_eq!(db.users().keys(&ada.workspace, end.minus(Duration::from_secs(2))).await.unwrap().len(), 2);
+    assert_eq!(db.users().keys(&ada.workspace, end.plus(Duration::from_secs(1))).await.unwrap(), [successor]);
+}
+
+/// When the key was rotated that ends then.
+fn old_end_asked(end: Timestamp) -> Timestamp {
+    end.minus(ApiKey::OVERLAP)
+}
+
+#[tokio::test]
+async fn revoking_any_of_the_keys_of_a_rotation_ends_all() {
+    for position in 0..3 {
+        let (db, ada) = with_person("ada").await;
+        let (first, other) = (key_of(&ada), key_of(&ada));
+        db.store_key(&first).await;
+        db.store_key(&other).await;
+        let users = db.users();
+        let (_, second) = rotated(&users, &ada, &first, &secret()).await;
+        let (_, third) = rotated(&users, &ada, &second, &secret()).await;
+        assert_eq!(rows(&db), (4, 4));
+
+        let revoked = revoked(&users, &ada, [&first, &second, &third][position]).await;
+
+        assert!(matches!(revoked, KeyOutcome::Done(_)), "{revoked:?}");
+        assert_eq!((listed(&db, &ada.workspace).await, rows(&db)), (vec![other], (1, 1)));
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_was_rotated_paused_or_renamed_is_not_rotated_as_it_was() {
+    let (db, ada) = with_person("ada").await;
+    let (rotated_key, paused, renamed) = (key_of(&ada), key_of(&ada), key_of(&ada));
+    for key in [&rotated_key, &paused, &renamed] {
+        db.store_key(key).await;
+    }
+    let (users, session) = (db.users(), a_session());
+    rotated(&users, &ada, &rotated_key, &secret()).await;
+    let caller = ActiveSession { user: &ada.id, session: &session };
+    for (key, change) in [
+        (&paused, KeyChange { is_active: Some(false), ..KeyChange::default() }),
+        (&renamed, KeyChange { name: Some("Other".parse().unwrap()), ..KeyChange::default() }),
+    ] {
+        users.change_key(&ada.workspace, caller, &key.prefix, &change, &an_origin(&ada.id)).await.unwrap();
+    }
+
+    for key in [&rotated_key, &paused, &renamed] {
+        assert_eq!(rotated(&users, &ada, key, &secret()).await.0, CreateKeyOutcome::NotAsRead);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_ten_rotations_of_a_key_at_once_one_is_made() {
+    let (db, ada) = with_person("ada").await;
+    let (key, users) = (key_of(&ada), db.users());
+    db.store_key(&key).await;
+    let secrets: Vec<_> = (0..10).map(|_| secret()).collect();
+
+    let outcomes = join_all(secrets.iter().map(|secret| rotated(&users, &ada, &key, secret))).await;
+
+    let made = outcomes.iter().filter(|(outcome, _)| *outcome == CreateKeyOutcome::Created).count();
+    assert_eq!((made, rows(&db)), (1, (2, 2)));
+}
+
+/// A rotation that comes between the look at a key and its revocation leaves nothing that works.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_rotated_and_revoked_at_once_leaves_none_or_both() {
+    for _ in 0..8 {
+        let (db, ada) = with_person("ada").await;
+        let (key, users, next) = (key_of(&ada), db.users(), secret());
+        db.store_key(&key).await;
+
+        let (revocation, (rotation, _)) = tokio::join!(revoked(&users, &ada, &key), rotated(&users, &ada, &key, &next));
+
+        assert!(matches!(revocation, KeyOutcome::Done(_)), "{rotation:?}");
+        assert_eq!(rows(&db), (0, 0), "{rotation:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_can_be_rotated_in_a_full_workspace_but_not_without_end() {
+    let (db, ada) = with_person("ada").await;
+    for _ in 0..ApiKey::MAX_PER_WORKSPACE {
+        db.store_key(&key_of(&ada)).await;
+    }
+    let (users, mut key) = (db.users(), listed(&db, &ada.workspace).await.remove(0));
+
+    for _ in 1..ApiKey::MOST_BY_ROTATION {
+        let (outcome, next) = rotated(&users, &ada, &key, &secret()).await;
+        assert_eq!(outcome, CreateKeyOutcome::Created);
+        key = next;
+    }
+
+    assert_eq!(rotated(&users, &ada, &key, &secret()).await.0, CreateKeyOutcome::TooMany);
+    assert_eq!(created(&users, &key_of(&ada)).await, CreateKeyOutcome::TooMany);
+    // All of a rotation are one, so revoking it makes room for one.
+    revoked(&users, &ada, &key).await;
+    assert_eq!(listed(&db, &ada.workspace).await.len(), ApiKey::MAX_PER_WORKSPACE - 1);
+    assert_eq!(created(&users, &key_of(&ada)).await, CreateKeyOutcome::Created);
+    assert_eq!(created(&users, &key_of(&ada)).await, CreateKeyOutcome::TooMany);
 }
 
 #[tokio::test]
@@ -156,7 +303,7 @@ async fn of_thirty_keys_at_once_only_those_with_room_are_made() {
         let (users, origin, session) = (db.users(), an_origin(&ada.id), a_session());
         let keys: Vec<_> = (0..30).map(|_| key_of(&ada)).collect();
 
-        let outcomes = join_all(keys.iter().map(|key| users.create_key(key, &session, &origin))).await;
+        let outcomes = join_all(keys.iter().map(|key| users.create_key(key, &session, None, &origin))).await;
 
         let with = |wanted| outcomes.iter().filter(|outcome| *outcome.as_ref().unwrap() == wanted).count();
         let room = (ApiKey::MAX_PER_WORKSPACE - there_are).min(30);
@@ -286,7 +433,7 @@ async fn a_transaction_conflict_is_retried_but_other_failures_are_not() {
     assert!(matches!(revoked(&users, &ada, &key).await, KeyOutcome::Done(_)));
 
     faults.plan(Some((2, Fault::Cancelled(Cancellation::Throttling))));
-    assert!(users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.is_err());
+    assert!(users.create_key(&key, &a_session(), None, &an_origin(&key.created_by)).await.is_err());
     assert_eq!(rows(&db), (0, 0));
 }
 
@@ -317,7 +464,7 @@ async fn a_key_costs_what_the_chart_says() {
     let (users, meter): (_, CapacityMeter) = db.users_through();
     let keys = ApiKeys(db.table_with(meter.clone(), "UsersTable"));
 
-    users.create_key(&key, &a_session(), &an_origin(&key.created_by)).await.unwrap();
+    users.create_key(&key, &a_session(), None, &an_origin(&key.created_by)).await.unwrap();
     assert_eq!(meter.spent(), (2.0, 14.0), "creating");
     keys.find(&key.hash).await.unwrap();
     assert_eq!(meter.spent(), (1.0, 0.0), "finding");

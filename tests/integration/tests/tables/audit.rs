@@ -40,7 +40,7 @@ async fn read(
 #[tokio::test]
 async fn an_entry_comes_back_as_it_was_written() {
     let db = TestDynamoDb::start();
-    let (workspace, prefix) = (WorkspaceId::generate(), KeyPrefix::parse("sk_live_a1B2c3D4").unwrap());
+    let (workspace, prefix) = (WorkspaceId::generate(), KeyPrefix::parse("lk_live_a1B2c3D4").unwrap());
     let address = Some(IpHash::of("203.0.113.9", &salt()));
     let origin = AuditContext { actor: Actor::Key(prefix.clone()), address, at: noon(), ..operator() };
     let full = origin.in_workspace(&workspace, AuditAction::KeyChanged, AuditSubject::Key(prefix)).from("CI").to("CD");

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use linklet_domain::{
     Changer, CorrelationId, Job, JobFailure, JobProgress, JobState, Role, Timestamp, UserId, WorkId, WorkspaceId,
 };
-use linklet_dynamodb::{JobEnd, JobMark, JobsTable, Reached, Table};
+use linklet_dynamodb::{JobEnd, JobMark, JobsTable, NotStarted, Reached, Table};
 use linklet_test_support::{Rendezvous, TestDynamoDb};
 use serde_json::json;
 
@@ -32,12 +32,12 @@ async fn three_started(jobs: &JobsTable, workspace: &WorkspaceId) -> [Job; 3] {
 
 /// Stores these jobs at the same time, and returns how many have found a place.
 async fn place_at_once(jobs: &JobsTable, new: Vec<Job>) -> usize {
-    let created = join_all(new.iter().map(|job| jobs.create(job))).await;
-    created.into_iter().filter(|created| created.as_ref().unwrap().is_some()).count()
+    let created = join_all(new.iter().map(|job| jobs.create(job, None))).await;
+    created.into_iter().filter(|created| created.as_ref().unwrap().is_ok()).count()
 }
 
 async fn started(jobs: &JobsTable, workspace: &WorkspaceId) -> Job {
-    jobs.create(&new_job(workspace)).await.unwrap().unwrap()
+    jobs.create(&new_job(workspace), None).await.unwrap().unwrap()
 }
 
 fn somebody() -> Changer {
@@ -64,8 +64,8 @@ async fn a_job_is_read_as_it_was_stored() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let (first, second) = (new_job(&workspace), new_job(&workspace));
 
-    let running = db.jobs().create(&first).await.unwrap().unwrap();
-    let waiting = db.jobs().create(&second).await.unwrap().unwrap();
+    let running = db.jobs().create(&first, None).await.unwrap().unwrap();
+    let waiting = db.jobs().create(&second, None).await.unwrap().unwrap();
 
     let begun = Some(first.created_at);
     assert_eq!(running, Job { state: JobState::Running, started_at: begun, noted_at: begun, ..first });
@@ -78,7 +78,7 @@ async fn pages_of_jobs_leave_out_the_marks_of_a_closed_workspace() {
     let (_db, jobs, workspace) = a_workspace();
     let mut created = Vec::new();
     for _ in 0..3 {
-        created.push(jobs.create(&new_job(&workspace)).await.unwrap().unwrap().id);
+        created.push(jobs.create(&new_job(&workspace), None).await.unwrap().unwrap().id);
     }
     for mark in [JobMark::Closed, JobMark::Revisit] {
         jobs.mark(&WorkId::Job { workspace, job: created[0] }, mark, Timestamp::now()).await.unwrap();
@@ -112,17 +112,17 @@ async fn at_most_two_jobs_of_a_person_and_four_of_members_wait() {
 async fn a_place_is_free_again_when_a_job_begins_or_is_cancelled() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let (jobs, ada) = (db.jobs(), UserId::generate());
-    let create = async || jobs.create(&job_of(&ada, Role::Admin, &workspace)).await.unwrap();
+    let create = async || jobs.create(&job_of(&ada, Role::Admin, &workspace), None).await.unwrap();
     let (running, waiting) = (create().await.unwrap(), create().await.unwrap());
     create().await.unwrap();
-    assert_eq!(create().await, None);
+    assert_eq!(create().await, Err(NotStarted::NoPlace));
 
     jobs.cancel(&workspace, &waiting.id, &somebody(), Timestamp::now()).await.unwrap();
-    assert!(create().await.is_some());
-    assert_eq!(create().await, None);
+    assert!(create().await.is_ok());
+    assert_eq!(create().await, Err(NotStarted::NoPlace));
     jobs.end(&running.clone().into(), &end(JobState::Done, &JobProgress::default())).await.unwrap();
-    assert!(create().await.is_some());
-    assert_eq!(create().await, None);
+    assert!(create().await.is_ok());
+    assert_eq!(create().await, Err(NotStarted::NoPlace));
 }
 
 #[tokio::test]
@@ -130,8 +130,8 @@ async fn forty_jobs_of_admins_wait_at_most() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let mut placed = 0;
     for _ in 0..45 {
-        let created = db.jobs().create(&job_of(&UserId::generate(), Role::Admin, &workspace)).await.unwrap();
-        placed += usize::from(created.is_some());
+        let created = db.jobs().create(&job_of(&UserId::generate(), Role::Admin, &workspace), None).await.unwrap();
+        placed += usize::from(created.is_ok());
     }
 
     assert_eq!(placed, 1 + Job::MOST_WAITING_WITH_ADMINS);

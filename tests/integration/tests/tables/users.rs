@@ -529,7 +529,7 @@ async fn of_thirty_invitations_at_once_only_those_with_room_are_made() {
         let (users, origin, session) = (db.users(), an_origin(&ada.id), a_session());
         let invitations: Vec<_> = (0..30).map(invitation).collect();
 
-        let outcomes = join_all(invitations.iter().map(|one| users.invite(one, &session, &origin))).await;
+        let outcomes = join_all(invitations.iter().map(|one| users.invite(one, &session, None, &origin))).await;
 
         let with = |wanted| outcomes.iter().filter(|outcome| *outcome.as_ref().unwrap() == wanted).count();
         let room = (Invitation::MAX_PER_WORKSPACE - there_are).min(30);
@@ -589,7 +589,7 @@ async fn a_workspace_costs_what_the_chart_says() {
     let token = OneTimeToken::generate(TokenPurpose::Invitation).unwrap().hash();
     let invitation =
         Invitation::new(workspace, bob.email.clone(), Role::Admin, caller, token.clone(), Timestamp::now());
-    users.invite(&invitation, &a_session(), &an_origin(&invitation.invited_by)).await.unwrap();
+    users.invite(&invitation, &a_session(), None, &an_origin(&invitation.invited_by)).await.unwrap();
     assert_eq!(meter.spent(), (3.0, 14.0), "an invitation");
     users.invitations(workspace, Timestamp::now()).await.unwrap();
     assert_eq!(meter.spent(), (1.0, 0.0), "the invitations");

@@ -8,6 +8,7 @@ use aws_sdk_dynamodb::config::interceptors::FinalizerInterceptorContextMut;
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
 use aws_sdk_dynamodb::operation::scan::ScanOutput;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::join_all;
 use linklet_domain::{
     CheckError, CheckOutcome, CheckResult, Concurrency, CorrelationId, Event, EventDetail, Generation, Host, HostShard,
@@ -15,8 +16,8 @@ use linklet_domain::{
     WatcherState, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
-    CheckedTarget, DeleteTargetOutcome, DueTarget, PartitionNotes, RegisteredTarget, RepositoryError, ShardRange,
-    Table, TargetQuota, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
+    CheckedTarget, DeleteTargetOutcome, DueTarget, PartitionNotes, RegisteredTarget, RepositoryError, ResultsCursor,
+    ShardRange, Table, TargetQuota, TargetRegistration, WatchOutcome, WatchTable, stream::change_of,
 };
 use linklet_test_support::{CapacityMeter, Fault, Faults, Rendezvous, TargetBuilder, TestDynamoDb, link_id};
 use proptest::prelude::*;
@@ -87,7 +88,7 @@ impl Monitored {
     }
 
     async fn results(&self) -> Vec<CheckResult> {
-        self.db.watch().results(&self.now().await, None, 100, noon().plus(INTERVAL * 1_000)).await.unwrap()
+        self.db.watch().results(&self.now().await, (None, None), 100, noon().plus(INTERVAL * 1_000)).await.unwrap().0
     }
 
     /// What the table's stream publishes.
@@ -182,7 +183,7 @@ async fn a_known_key_gets_its_target_as_it_is_now() {
     for (again, first) in [(done(again), of_new), (done(known_again), of_known)] {
         let now = table.find(&first.target.id).await.unwrap().unwrap();
         assert_eq!(now.status, TargetStatus::Up);
-        assert_eq!(again, RegisteredTarget { target: now, is_new: false });
+        assert_eq!(again, RegisteredTarget { target: now, is_new: false, is_repeated: true });
     }
 }
 
@@ -215,7 +216,8 @@ async fn a_key_registered_with_a_known_url_is_remembered() {
 
     let registered = done(table.register(&first, Some(&key), &correlation()).await);
 
-    assert_eq!(first_answer().await, Some(registered), "it was not new then either");
+    let repeated = RegisteredTarget { is_repeated: true, ..registered };
+    assert_eq!(first_answer().await, Some(repeated), "it was not new then either");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -827,7 +829,7 @@ async fn registering_listing_and_watching_cost_what_the_chart_says() {
     assert_eq!(meter.spent(), (2.0, 0.0), "with a known key");
     table.list(&wanted.workspace, None, 20, None).await.unwrap();
     assert_eq!(meter.spent(), (0.5, 0.0), "a list");
-    table.results(&wanted, None, 20, now).await.unwrap();
+    table.results(&wanted, (None, None), 20, now).await.unwrap();
     assert_eq!(meter.spent(), (0.5, 0.0), "results");
     table.health(&wanted.id, now).await.unwrap();
     assert_eq!(meter.spent(), (1.5, 0.0), "health");
@@ -977,7 +979,7 @@ async fn results_come_newest_first_and_within_their_limits() {
     }
     let table = monitored.db.watch();
     let results = async |since, limit, now| {
-        let found = table.results(&monitored.target, since, limit, now).await.unwrap();
+        let (found, _) = table.results(&monitored.target, (since, None), limit, now).await.unwrap();
         found.iter().map(|result| result.latency_ms).collect::<Vec<_>>()
     };
     let (now, checked) = (slot(10), |number| slot(number).plus(Duration::from_secs(1)));
@@ -990,6 +992,26 @@ async fn results_come_newest_first_and_within_their_limits() {
     assert_eq!(results(Some(checked(3)), 2, now).await, [5, 4]);
     let much_later = checked(4).plus(lifetimes::CHECK_RESULTS);
     assert_eq!(results(None, 100, much_later).await, [5, 4], "older ones wait for their deletion");
+}
+
+#[tokio::test]
+async fn results_are_read_page_by_page_as_far_as_they_go() {
+    let monitored = Monitored::new().await;
+    for number in 0..5 {
+        monitored.next_tick(number, GOOD).await;
+    }
+    let (table, now, mut after, mut pages) = (monitored.db.watch(), slot(10), None, Vec::new());
+    loop {
+        let (found, rest) = table.results(&monitored.target, (None, after.as_ref()), 2, now).await.unwrap();
+        pages.push(found.iter().map(|result| result.latency_ms).collect::<Vec<_>>());
+        let Some(rest) = rest else { break };
+        after = Some(ResultsCursor::decode(&rest.encode()).unwrap());
+    }
+
+    assert_eq!(pages, [vec![4, 3], vec![2, 1], vec![0]]);
+    let beyond = ResultsCursor::decode(&URL_SAFE_NO_PAD.encode("1970")).unwrap();
+    let found = table.results(&monitored.target, (None, Some(&beyond)), 2, now).await.unwrap();
+    assert_eq!(found, (Vec::new(), None), "a cursor of what has expired");
 }
 
 #[tokio::test]
