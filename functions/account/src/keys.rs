@@ -64,7 +64,10 @@ impl Account {
         let origin = self.origin(request, caller);
         for _ in 0..TRIES {
             let key = self.users.key(&caller.workspace, &prefix, now).await?.ok_or(NO_KEY)?;
-            caller.require_owner(&key.created_by)?;
+            // Whoever makes the successor sees it, and it acts for the creator, so an admin can't make it either.
+            if key.created_by != caller.user {
+                return Err(ApiError::Forbidden(Belonging::Creator));
+            }
             if key.rotated_to.is_some() || !key.is_valid_at(now) {
                 return self.first_answer_or(request, &caller.user, &once, Problem::ApiKeyNotRotatable).await;
             }

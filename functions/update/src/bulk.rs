@@ -109,7 +109,7 @@ fn each_its_own(links: Vec<JsonObject>) -> Result<Vec<(String, Arc<JsonObject>)>
     require_some("links", links.len())?;
     let named = links.into_iter().map(|link| {
         let Named { code } = link.read().map_err(|_| refused("links", "each of the links must have its code"))?;
-        Ok((code, Arc::new(link)))
+        Ok((code, Arc::new(link.named_by("short_code"))))
     });
     named.collect()
 }

@@ -153,7 +153,7 @@ impl UsersTable {
         Ok(found.and_then(|row| row.current(now)))
     }
 
-    /// Stores the [successor](ApiKey::successor) of an API key, which ends at this time, if the caller has made it or is an admin; and what
+    /// Stores the [successor](ApiKey::successor) of an API key, which ends at this time, if the caller has made it; and what
     /// the caller is answered if their request has an idempotency key. It is refused if the key isn't as it was read, or was rotated.
     ///
     /// # Errors
@@ -170,6 +170,9 @@ impl UsersTable {
         let rotated = origin.in_workspace(workspace, AuditAction::KeyRotated, AuditSubject::Key(key.prefix.clone()));
         let rotated = rotated.to(&successor.prefix);
         let (not_allowed, taken) = (Some(CreateKeyOutcome::NotAllowed), Some(CreateKeyOutcome::PrefixTaken));
+        if *caller.user != key.created_by {
+            return Ok(CreateKeyOutcome::NotAllowed);
+        }
         retry_on_conflict(ROTATE, async || {
             // Only the latest can be rotated, so none is made meanwhile unless the transaction is refused.
             if self.keys_by_rotation(key, origin.at).await?.len() >= ApiKey::MOST_BY_ROTATION {
@@ -177,7 +180,7 @@ impl UsersTable {
             }
             Transaction::new(ROTATE)
                 .and_each(self.keep_answer(caller.user, answer, origin.at)?, Some(CreateKeyOutcome::KeyTaken))
-                .and(self.caller_may_change(workspace, caller.user, &key.created_by)?, not_allowed)
+                .and(self.caller_may_change(workspace, caller.user, caller.user)?, not_allowed)
                 .and_each(self.session_lasts(caller)?, not_allowed)
                 .and_each(self.replacement(key, successor, ends_at)?, Some(CreateKeyOutcome::NotAsRead))
                 .and(self.0.put_new(&KeyItem::under_workspace(successor))?, taken)

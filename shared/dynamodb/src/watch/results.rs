@@ -21,6 +21,9 @@ const LATEST_START: Duration = Duration::from_secs(60);
 pub struct ResultsCursor(String);
 
 impl ResultsCursor {
+    /// How many bytes a sort key of results has at most, which is fewer than DynamoDB allows.
+    const LONGEST: usize = 64;
+
     /// Encodes the cursor for clients.
     pub fn encode(&self) -> String {
         URL_SAFE_NO_PAD.encode(&self.0)
@@ -32,7 +35,11 @@ impl ResultsCursor {
     /// When the text is not a cursor made by [`Self::encode`].
     pub fn decode(text: &str) -> std::result::Result<Self, Invalid> {
         let key = URL_SAFE_NO_PAD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        key.map(Self).ok_or_else(|| Invalid::new("no cursor of results"))
+        let is_of_results = |key: &String| {
+            let slot = key.split('#').next().and_then(|slot| Timestamp::parse(slot).ok());
+            key.len() <= Self::LONGEST && slot.is_some()
+        };
+        key.filter(is_of_results).map(Self).ok_or_else(|| Invalid::new("no cursor of results"))
     }
 }
 

@@ -84,6 +84,8 @@ pub enum Belonging {
     Member,
     /// To somebody else than the creator of the API key.
     MemberForKey,
+    /// To somebody else, whose name it acts in.
+    Creator,
     /// To another account.
     Account,
     /// To Linklet itself.
@@ -96,6 +98,7 @@ impl Belonging {
             Self::Workspace => "this belongs to another workspace",
             Self::Member => "this is somebody else's; they or an admin can do it",
             Self::MemberForKey => "this is somebody else's, and an API key acts only on what its creator has made",
+            Self::Creator => "this acts for somebody else, so only they can do it",
             Self::Account => "this token is another account's",
             Self::Linklet => "this job isn't one that people start or cancel",
         }

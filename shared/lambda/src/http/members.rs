@@ -4,7 +4,7 @@ use serde::de::value::Error as NoValue;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::nearest::is_same;
+use super::nearest::plain;
 
 /// What other systems call a member of ours: Bitly, Dub, Kutt, Rebrandly, Short.io, Shlink and YOURLS.
 const WORDS_OF_OTHERS: [(&str, &[&str]); 6] = [
@@ -26,11 +26,17 @@ pub(super) fn members_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] 
 
 /// The member that was meant by a name, if a struct has these members: the same in another spelling, or another system's word for it.
 pub(super) fn meant<'k>(name: &str, members: &[&'k str]) -> Option<&'k str> {
+    // No name of ours or of others is longer.
+    const LONGEST: usize = 40;
+    if name.len() > LONGEST || members.contains(&name) {
+        return None;
+    }
+    let name = plain(name);
     let ours = |member: &str| {
         let words = WORDS_OF_OTHERS.iter().find(|(ours, _)| *ours == member);
-        is_same(name, member) || words.is_some_and(|(_, theirs)| theirs.iter().any(|word| is_same(name, word)))
+        name == plain(member) || words.is_some_and(|(_, theirs)| theirs.iter().any(|word| name == plain(word)))
     };
-    if members.contains(&name) { None } else { members.iter().copied().find(|member| ours(member)) }
+    members.iter().copied().find(|member| ours(member))
 }
 
 /// A reader that notes the names which a struct asks for.

@@ -17,13 +17,8 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     (found <= slips && found < wanted.len()).then_some(known)
 }
 
-/// Whether two names are the same in another spelling.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
-    plain(one) == plain(other)
-}
-
-/// The letters and digits of a name, in lower case.
-fn plain(name: &str) -> String {
+/// The letters and digits of a name, in lower case: the same of all its spellings.
+pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

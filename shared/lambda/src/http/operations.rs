@@ -66,6 +66,11 @@ impl Operation {
         self.method == "POST" && !self.is_idempotent && matches!(self.parameters, Parameters::Known(_))
     }
 
+    /// Whether its query may have anything.
+    pub(super) fn takes_any_query(&self) -> bool {
+        matches!(self.parameters, Parameters::Any)
+    }
+
     /// What is wrong with a parameter of a query that has these before it.
     pub(super) fn mistake(&self, name: &str, before: &[Cow<'_, str>]) -> Option<Mistake> {
         let Parameters::Known(known) = &self.parameters else { return None };

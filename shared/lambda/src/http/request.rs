@@ -211,7 +211,8 @@ impl Request {
     }
 
     /// Refuses query parameters that the operation doesn't have, since a misspelt one would change what an answer is about, and those
-    /// that are there twice and have one value. One without a name or a value is none. Refuses an idempotency key, too, on which
+    /// that are there twice and have one value. One without a name is none, and in a GET one without
+    /// a value, too. Refuses an idempotency key, too, on which
     /// somebody would rely in vain.
     ///
     /// # Errors
@@ -223,9 +224,14 @@ impl Request {
             let sentence = "Idempotency-Key is not supported here; send the request without it";
             Invalid::field_when(IDEMPOTENCY_KEY, is_given, sentence)?;
         }
+        if operation.takes_any_query() {
+            return Ok(());
+        }
         let pairs = url::form_urlencoded::parse(self.raw_query.as_bytes());
-        let names: Vec<_> =
-            pairs.filter(|(name, value)| !name.is_empty() && !value.is_empty()).map(|(name, _)| name).collect();
+        // What is misspelt mustn't change anything, whatever its value is.
+        let is_change = self.method != Method::GET;
+        let counts = |name: &str, value: &str| !name.is_empty() && (is_change || !value.is_empty());
+        let names: Vec<_> = pairs.filter(|(name, value)| counts(name, value)).map(|(name, _)| name).collect();
         for (position, name) in names.iter().enumerate() {
             match operation.mistake(name, &names[..position]) {
                 None => {}
@@ -254,12 +260,13 @@ impl Request {
         self.query(name).map(parse).transpose().map_err(|refused| refused.in_field(name))
     }
 
-    /// A query parameter that is true or false.
+    /// A query parameter that is true or false. One without a value isn't an absent one: whoever writes `?dry_run` means something.
     ///
     /// # Errors
     /// When it is neither.
     pub fn flag(&self, name: &'static str) -> Result<Option<bool>, Invalid> {
-        self.parsed(name, |text| text.parse().map_err(|_| Invalid::new(format!("{name} must be true or false"))))
+        let flag = self.query.first(name).map(str::parse).transpose();
+        flag.map_err(|_| Invalid::new(format!("{name} must be true or false")).in_field(name))
     }
 
     /// The query parameter `limit`: 20 if it is missing, and at most 100, whatever it says.

@@ -301,13 +301,14 @@ async fn changes_of_their_own_and_changes_alike_are_made_link_by_link() {
         {"code": "absent", "title": "A"},
         {"code": "others", "title": "Mine"},
         {"code": "no code!", "title": "A"},
+        {"short_code": "three", "title": "Third"},
     ]});
     let each = fixture.change(own, Role::Member).await;
     let codes = ["two", "others", "three"];
     let alike = json!({"codes": codes, "set": {"is_active": false}, "add_tags": ["a", "b"], "oops": 1});
     let alike = fixture.change(alike, Role::Admin).await;
 
-    assert_eq!(statuses(&each), [200, 400, 400, 404, 403, 404], "{}", each.body);
+    assert_eq!(statuses(&each), [200, 400, 400, 404, 403, 404, 200], "{}", each.body);
     let first = &each.json()["results"][0]["link"];
     assert_eq!((&first["title"], &first["ignored"]), (&json!("First"), &json!(["surprise"])));
     assert_eq!((statuses(&alike), &alike.json()["ignored"]), (vec![200; 3], &json!(["oops"])));
@@ -322,9 +323,15 @@ async fn tags_that_others_give_meanwhile_stay() {
     let fixture = Fixture::new();
     fixture.store_own(&["one", "two"]).await;
     let update = fixture.update();
-    let give = |tag: usize| {
+    let give = async |tag: usize| {
         let add = json!({"codes": ["one", "two"], "add_tags": [format!("t{tag}")], "remove_tags": ["old"]});
-        fixture.request("PATCH", "", Role::Member).json(&add).send_to(&update)
+        loop {
+            let answer = fixture.request("PATCH", "", Role::Member).json(&add).send_to(&update).await;
+            // On a busy machine, the others are in the way of each try.
+            if !statuses(&answer).contains(&503) {
+                return answer;
+            }
+        }
     };
     let id = fixture.db.link("one").await.id().clone();
     let patch: LinkPatch = serde_json::from_value(json!({"title": "Changed meanwhile"})).unwrap();

@@ -129,12 +129,14 @@ async fn a_purges_dry_run_says_what_is_lost_and_loses_nothing() {
     let colleague = token_for(&workspace, Role::Member);
     let refused = [stranger, colleague].map(|token| dry_run.clone().token(&token));
     let refused = join_all(refused.into_iter().map(|request| request.send_to(&fixture.delete))).await;
-    let unclear = fixture.send(&fixture.delete, RequestBuilder::new("DELETE", &format!("{LINK}?dry_run=yes"))).await;
+    for unclear in ["dry_run=yes", "dry_run", "dry_run="] {
+        let unclear = RequestBuilder::new("DELETE", &format!("{LINK}?{unclear}"));
+        assert_eq!(fixture.send(&fixture.delete, unclear).await.problem_field(), (400, "dry_run".into()));
+    }
 
     assert_eq!(unclicked, json!({"short_code": "launch", "total_clicks": 0, "last_click_at": null}));
     assert_eq!(clicked, json!({"short_code": "launch", "total_clicks": 1, "last_click_at": now}));
     assert!(refused.iter().all(|answer| answer.problem_code() == (403, "forbidden".into())), "{refused:?}");
-    assert_eq!(unclear.problem_field(), (400, "dry_run".into()));
     assert_eq!(fixture.db.scan("LinksTable"), before);
 
     for nothing in ["/api/links/nothing?dry_run=true", "/api/links/x?dry_run=true"] {

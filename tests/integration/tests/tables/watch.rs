@@ -1009,7 +1009,10 @@ async fn results_are_read_page_by_page_as_far_as_they_go() {
     }
 
     assert_eq!(pages, [vec![4, 3], vec![2, 1], vec![0]]);
-    let beyond = ResultsCursor::decode(&URL_SAFE_NO_PAD.encode("1970")).unwrap();
+    let forged = |key: &str| ResultsCursor::decode(&URL_SAFE_NO_PAD.encode(key));
+    let long = format!("{}#{}", noon(), "x".repeat(64));
+    assert!(["1970", "", &long].iter().all(|key| forged(key).is_err()));
+    let beyond = forged("1970-01-01T00:00:00.000Z#0#0").unwrap();
     let found = table.results(&monitored.target, (None, Some(&beyond)), 2, now).await.unwrap();
     assert_eq!(found, (Vec::new(), None), "a cursor of what has expired");
 }

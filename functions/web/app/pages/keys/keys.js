@@ -154,13 +154,16 @@ function Actions({ of: key, resource, onRename, onRotated }) {
   return html`<span class="decision">
     <${Button} kind="quiet" icon="edit" label=${`Rename ${key.name}`} onClick=${onRename} />
     <${Button} kind="quiet" icon="power" label=${`Pause ${key.name}`} onClick=${() => pause(key)} />
-    ${!key.rotated_to && !isOver(key) && html`<${Button} kind="quiet" icon="refresh" label=${`Rotate ${key.name}`} onClick=${() => rotate(key, onRotated)} />`}
+    ${mayRotate(key) && html`<${Button} kind="quiet" icon="refresh" label=${`Rotate ${key.name}`} onClick=${() => rotate(key, onRotated)} />`}
     <${Button} kind="quiet" icon="trash" label=${`Revoke ${key.name}`} onClick=${onRevoke} />
   </span>`;
 }
 
 /** @param {ApiKey} key */
 const isOver = ({ expires_at }) => Boolean(expires_at) && new Date(/** @type {string} */ (expires_at)) <= new Date();
+
+/** Whoever rotates a key sees the new one, which acts in the name of its creator. @param {ApiKey} key */
+const mayRotate = (key) => !key.rotated_to && !isOver(key) && key.created_by === session.get().me?.user_id;
 
 /** Replaces a key by another one, which is shown once. @param {ApiKey} rotated @param {(key: import('./created-key.js').NewKey) => void} onRotated */
 async function rotate(rotated, onRotated) {
