@@ -42,7 +42,7 @@ class Tour {
         }
         var deadline = Instant.now().plus(Duration.ofMinutes(1));
         while (new StatisticsApi(client).showStatistics(
-                link.getShortCode(), null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null).getTotalClicks() != 1) {
+                link.getShortCode(), null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null).getTotalClicks() != 1) {
             expect(Instant.now().isBefore(deadline), "no click");
             Thread.sleep(500);
         }
