@@ -31,17 +31,11 @@ test('the token, the body and the idempotency key are sent', async () => {
   assert.deepEqual(requests[0].headers, { Accept: 'application/json', Authorization: 'Bearer secret', 'Content-Type': 'application/json', 'Idempotency-Key': 'k1' });
 });
 
-test('a list is read to its last page, but not for ever', async () => {
+test('a list is read to its last page', async () => {
   const page = (keys, next_cursor) => ({ body: { keys, next_cursor, has_more: next_cursor !== null } });
-  const read = (query) => call('GET /api/keys', { query });
-
   const requests = answering(page(['a', 'b'], 'x.y'), page([], 'z'), page(['c'], null));
-  assert.deepEqual(await readAll('keys', read), { keys: ['a', 'b', 'c'], next_cursor: null, has_more: false });
+  assert.deepEqual(await readAll('keys', 'GET /api/keys'), { keys: ['a', 'b', 'c'], next_cursor: null, has_more: false });
   assert.deepEqual(requests.map(({ url }) => url.split('/api')[1]), ['/keys', '/keys?after=x.y', '/keys?after=z']);
-
-  answering(...Array.from({ length: 60 }, () => page(['a'], 'x')));
-  const { keys, has_more } = await readAll('keys', read);
-  assert.deepEqual([keys.length, has_more], [50, true]);
 });
 
 test('an answer without a body is nothing', async () => {

@@ -76,6 +76,6 @@ test('a job that is only counted is not begun', async () => {
 });
 
 test('that too many jobs wait is said in a sentence', async () => {
-  answering({ status: 409, body: { code: 'too_many_jobs', detail: 'x' } });
-  await assert.rejects(beginJob({ kind: 'archive', filter: { all: true } }), { code: 'too_many_jobs', message: /^Two jobs of yours wait already, / });
+  answering({ status: 409, body: { code: 'too_many_jobs', detail: 'two jobs of yours wait; try again' } });
+  await assert.rejects(beginJob({ kind: 'archive', filter: { all: true } }), { code: 'too_many_jobs', message: /^Two jobs of yours wait; try again\.$/ });
 });

@@ -6,8 +6,6 @@ import { wordsFor } from './words.js';
 
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 400;
-/** Of a list that is read as a whole, so many pages are read at most. */
-const MOST_PAGES = 50;
 
 /**
  * Why a call failed.
@@ -98,17 +96,18 @@ export async function call(operation, options = {}) {
 }
 
 /**
- * Reads a list as a whole: its first page, with the items of those after it. If there are very many pages, its `has_more` stays true.
- * @param {string} name that the API has for the items
- * @param {(query: { after?: string }) => Promise<any>} read reads a page
+ * Reads a list as a whole, page by page. @param {string} name that the API has for the items
+ * @param {string} operation @param {string} [token] of another workspace
  */
-export async function readAll(name, read) {
-  let whole = await read({});
-  for (let count = 1; whole.next_cursor && count < MOST_PAGES; count += 1) {
-    const page = await read({ after: whole.next_cursor });
-    whole = { ...page, [name]: [...whole[name], ...page[name]] };
-  }
-  return whole;
+export async function readAll(name, operation, token) {
+  const items = [];
+  /** @type {any} */
+  let page = {};
+  do {
+    page = await call(operation, { token, query: { after: page.next_cursor } });
+    items.push(...page[name]);
+  } while (page.next_cursor);
+  return { ...page, [name]: items };
 }
 
 /**

@@ -67,12 +67,9 @@ export function wordsOfMade(made, link) {
   return `You already had this one.${made.archived ? archived : ''}`;
 }
 
-/** The tags that links have, the most used first, with when they were counted. */
-export const readTags = () => readAll('tags', (query) => call('GET /api/tags', { query }));
-
 /** The tags that links have, the most used first. @param {{ isWanted?: boolean }} [options] */
 export function useTags({ isWanted = true } = {}) {
-  const resource = useResource(isWanted ? 'tags' : null, readTags);
+  const resource = useResource(isWanted ? 'tags' : null, () => readAll('tags', 'GET /api/tags'));
   return /** @type {TagCount[]} */ (resource.data?.tags ?? []);
 }
 
@@ -141,16 +138,8 @@ export const useDestinations = ({ isWanted = true } = {}) =>
 
 /** @typedef {{ user_id: string, email: string, full_name: string | null, role: string, joined_at: string, paused_at: string | null }} Member */
 
-/** @param {string} [token] of another workspace */
-export const readMembers = (token) => readAll('members', (query) => call('GET /api/workspace/members', { token, query }));
-
 /** The members of the workspace, once they are wanted. @param {{ isWanted?: boolean }} [options] */
-export const useMembers = ({ isWanted = true } = {}) => useResource(isWanted ? 'members' : null, () => readMembers());
+export const useMembers = ({ isWanted = true } = {}) => useResource(isWanted ? 'members' : null, () => readAll('members', 'GET /api/workspace/members'));
 
 /** @param {Member | undefined} member */
 export const nameOf = (member) => member?.full_name || member?.email || 'a former member';
-
-export const readApiKeys = () => readAll('keys', (query) => call('GET /api/keys', { query }));
-
-/** The API keys of the workspace, once they are wanted. @param {{ isWanted?: boolean, everyMs?: number }} [options] */
-export const useApiKeys = ({ isWanted = true, everyMs } = {}) => useResource(isWanted ? 'keys' : null, readApiKeys, { everyMs });

@@ -16,10 +16,6 @@ const WORDS = {
   invitation_invalid: 'This invitation was used or withdrawn, is too old, or is for another address.',
   no_workspace: 'You are in no workspace.',
   destination_fixed: 'Where links lead is fixed in this workspace.',
-  rules_too_large: 'These are too many rules: all together may have 3 KB.',
-  too_many_jobs: 'Two jobs of yours wait already, or four of the workspace’s. Try again once one has ended.',
-  workspace_gone: 'It was closed more than 7 days ago, and is deleted for good.',
-  account_closing: 'Your account is being closed.',
   creation_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 

@@ -1,7 +1,6 @@
 // What becomes of a workspace when somebody's account is closed.
 
-import { call } from '../../core/api.js';
-import { readMembers } from '../../core/lists.js';
+import { call, readAll } from '../../core/api.js';
 import { currentWorkspace, session } from '../../core/session.js';
 import { readLoss } from '../../parts/loss/loss.js';
 
@@ -17,7 +16,7 @@ import { readLoss } from '../../parts/loss/loss.js';
 /** @param {MyWorkspace} workspace @returns {Promise<Fate>} */
 export async function readFate(workspace) {
   const token = await tokenFor(workspace);
-  const { members } = await readMembers(token);
+  const { members } = await readAll('members', 'GET /api/workspace/members', token);
   const { user_id: me = '' } = session.get().me ?? {};
   const others = members.filter((/** @type {Member} */ member) => member.user_id !== me);
   if (others.length === 0) return { kind: 'ends', ...(await readLoss(token)) };

@@ -1,9 +1,10 @@
 // Who has done what in the workspace, newest first.
 
 import { html, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { call, readAll } from '../../core/api.js';
 import { beginningOf, dayIn, endOf } from '../../core/days.js';
-import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
+import { nameOf, useMembers } from '../../core/lists.js';
+import { useResource } from '../../core/resource.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { AuditLog } from '../../parts/audit-log/audit-log.js';
@@ -102,7 +103,7 @@ function WhoFilter({ who, focusLater }) {
   /** @type {Member[]} */
   const members = useMembers({ isWanted }).data?.members ?? [];
   /** @type {Key[]} */
-  const keys = useApiKeys({ isWanted }).data?.keys ?? [];
+  const keys = useResource(isWanted ? 'keys' : null, () => readAll('keys', 'GET /api/keys')).data?.keys ?? [];
   if (who) {
     const known = [...members.map((member) => ({ id: member.user_id, name: nameOf(member) })), ...keys.map(({ prefix, name }) => ({ id: prefix, name })), ...OTHERS];
     const name = known.find(({ id }) => id === who)?.name ?? (who.startsWith(KEY_PREFIX) ? who : nameOf(undefined));

@@ -1,11 +1,11 @@
 // API keys: what programs use instead of a password.
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { call, readAll } from '../../core/api.js';
 import { age, day, fullTime } from '../../core/format.js';
-import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
+import { nameOf, useMembers } from '../../core/lists.js';
 import { href } from '../../core/router.js';
-import { invalidate } from '../../core/resource.js';
+import { invalidate, useResource } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
@@ -41,7 +41,7 @@ function ForMembers() {
 }
 
 function Keys() {
-  const resource = useApiKeys({ everyMs: READ_EVERY_MS });
+  const resource = useResource('keys', () => readAll('keys', 'GET /api/keys'), { everyMs: READ_EVERY_MS });
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState(/** @type {import('./created-key.js').NewKey | undefined} */ (undefined));
   const opener = useRef(/** @type {Element | null} */ (null));

@@ -24,7 +24,7 @@ import { ROLES } from './roles.js';
 
 const MAILED_WITHIN_MS = 2_000;
 
-const readInvitations = () => readAll('invitations', (query) => call('GET /api/workspace/invitations', { query }));
+const readInvitations = () => readAll('invitations', 'GET /api/workspace/invitations');
 
 /** The open ones, for who may see them. @param {{ isWanted: boolean, everyMs?: number }} options @returns {import('../../core/resource.js').Resource<{ invitations: Invitation[] }>} */
 export const useInvitations = ({ isWanted, everyMs }) => useResource(isWanted ? 'invitations' : null, readInvitations, { everyMs });

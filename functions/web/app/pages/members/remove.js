@@ -1,8 +1,8 @@
 import { html, useState } from '../../vendor/preact.js';
-import { call } from '../../core/api.js';
+import { call, readAll } from '../../core/api.js';
 import { counted } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
-import { nameOf, readApiKeys } from '../../core/lists.js';
+import { nameOf } from '../../core/lists.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -17,7 +17,7 @@ async function belongings(userId) {
   const [links, keys] = await Promise.all([
     // Deleted and archived links are handed over, too.
     call('GET /api/links', { query: { created_by: userId, status: 'all', archived: 'all', per_page: 1 } }),
-    readApiKeys(),
+    readAll('keys', 'GET /api/keys'),
   ]);
   return { links: links.total, keys: keys.keys.filter((/** @type {any} */ key) => key.created_by === userId).length };
 }

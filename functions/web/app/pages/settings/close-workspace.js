@@ -1,10 +1,10 @@
 // Closing the workspace: what is lost is said in numbers, and asked for twice.
 
 import { html, useState } from '../../vendor/preact.js';
-import { ApiError, call } from '../../core/api.js';
+import { ApiError, call, readAll } from '../../core/api.js';
 import { counted, exactMoment, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
-import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
+import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { currentWorkspace, otherWorkspace, refreshMe, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
@@ -78,7 +78,7 @@ async function blame(error) {
 function Loss() {
   const loss = useResource('overview:closing', () => readLoss());
   const targets = useResource('targets:closing', () => call('GET /v1/targets', { query: { limit: 100 } }));
-  const keys = useApiKeys();
+  const keys = useResource('keys', () => readAll('keys', 'GET /api/keys'));
   const members = useMembers();
   return html`<div class="loss">
     <p class="small-print">Lost for good after 7 days</p>

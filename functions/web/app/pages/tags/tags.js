@@ -2,8 +2,8 @@
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
-import { readTags } from '../../core/lists.js';
 import { href, route, setQuery } from '../../core/router.js';
+import { readAll } from '../../core/api.js';
 import { useResource } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
@@ -32,7 +32,7 @@ export function TagsPage() {
   const [isWaiting, setWaiting] = useState(false);
   const [renamed, setRenamed] = useState(/** @type {ShownTag | undefined} */ (undefined));
   /** @type {import('../../core/resource.js').Resource<TagList>} */
-  const list = useResource('tags', readTags, { everyMs: isWaiting ? READ_EVERY_MS : undefined });
+  const list = useResource('tags', () => readAll('tags', 'GET /api/tags'), { everyMs: isWaiting ? READ_EVERY_MS : undefined });
   const jobs = useJobs().data?.jobs ?? [];
   const behind = list.data !== undefined && isBehind(jobs, list.data.as_of);
   useEffect(() => setWaiting(behind), [behind]);

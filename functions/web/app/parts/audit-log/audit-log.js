@@ -2,7 +2,8 @@
 
 import { html } from '../../vendor/preact.js';
 import { exactMoment, regionName } from '../../core/format.js';
-import { nameOf, useApiKeys, useMembers } from '../../core/lists.js';
+import { readAll } from '../../core/api.js';
+import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { Loaded, SkeletonText } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -56,7 +57,7 @@ export function Entries({ label, entries, isOwn = false, linkOf }) {
   const names = (/** @type {string} */ kind) => entries.some(({ subject }) => subject?.kind === kind);
   // Who has given no name is known by an address, which members see.
   const members = useMembers({ isWanted: !isOwn && (names('member') || entries.some(hasNameless)) });
-  const keys = useApiKeys({ isWanted: !isOwn && names('key') });
+  const keys = useResource(!isOwn && names('key') ? 'keys' : null, () => readAll('keys', 'GET /api/keys'));
   const memberOf = (/** @type {string | null} */ id) => members.data?.members.find((/** @type {Member} */ { user_id }) => user_id === id);
   const personName = (/** @type {string | null} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
   /** @type {import('./words.js').Known['isThere']} */
