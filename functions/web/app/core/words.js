@@ -16,7 +16,6 @@ const WORDS = {
   invitation_invalid: 'This invitation was used or withdrawn, is too old, or is for another address.',
   no_workspace: 'You are in no workspace.',
   destination_fixed: 'Where links lead is fixed in this workspace.',
-  creation_closed: 'Whoever runs this Linklet decides who creates workspaces.',
 };
 
 /** @param {string} code @param {string} detail what the API says */
