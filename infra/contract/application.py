@@ -18,7 +18,7 @@ from .document import DOCUMENT
 APPLICATION = ROOT / "functions" / "web" / "app"
 
 METHODS = {"get", "head", "post", "put", "patch", "delete"}
-CALL = re.compile(r"""\b(?:call|addressOf)\(\s*['"`]([A-Z]+ [^'"`]+)['"`]""")
+CALL = re.compile(r"""\b(?:call|addressOf|readAll)\(\s*(?:'[a-z]+', )?['"`]([A-Z]+ [^'"`]+)['"`]""")
 
 
 def operations(document: dict[str, Any]) -> dict[str, str | None]:
