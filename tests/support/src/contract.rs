@@ -206,6 +206,25 @@ impl Contract {
         deviation.map_err(|deviation| format!("{place}: {deviation}\n{shown}"))
     }
 
+    /// The examples of JSON answers that their schemas refuse, each with its operation and why.
+    pub fn wrong_examples(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for Route { method, path, .. } in self.routes() {
+            let Some(operation) = self.operation(&method, &path) else { continue };
+            for (status, response) in members(&operation.operation["responses"]) {
+                let (pointer, response) = self.follow(&format!("{}/responses/{status}", operation.pointer), response);
+                let content = &response["content"]["application/json"];
+                if let Some(example) = content.get("example") {
+                    let schema = format!("{pointer}/content/application~1json/schema");
+                    wrong.extend(
+                        self.check_value(&schema, example).err().map(|why| format!("{method} {path} {status}: {why}")),
+                    );
+                }
+            }
+        }
+        wrong
+    }
+
     fn operation(&self, method: &str, path: &str) -> Option<Operation<'_>> {
         let paths = self.document["paths"].as_object()?;
         let method = method.to_lowercase();

@@ -576,3 +576,8 @@ async fn a_link_is_named_by_its_external_id_wherever_a_caller_is_needed() {
     assert_eq!(send("GET", "/api/links/launch", Value::Null).await.status, 410);
     send("DELETE", "/api/links/ext:crm-4711", Value::Null).await.expecting(204);
 }
+
+#[test]
+fn the_examples_of_answers_are_what_their_schemas_allow() {
+    assert_eq!(Contract::load().wrong_examples(), [""; 0]);
+}
