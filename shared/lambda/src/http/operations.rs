@@ -89,11 +89,6 @@ pub(super) fn at(path: &str) -> &'static [Operation] {
     found.unwrap_or_default()
 }
 
-/// The documented path of a request, such as `/api/links/{code}`.
-pub(super) fn documented(path: &str) -> Option<&'static str> {
-    at(path).first().map(|operation| operation.path)
-}
-
 /// The operation with a method; a HEAD is a GET.
 pub(super) fn with_method<'o>(operations: &'o [Operation], method: &str) -> Option<&'o Operation> {
     operations.iter().find(|operation| operation.method == method)

@@ -45,6 +45,8 @@ pub struct Request {
     actor: OnceLock<Actor>,
     last_guess: OnceLock<()>,
     unread: Arc<Unread>,
+    /// The operations at the documented path of the request; none if it has none.
+    operations: &'static [Operation],
 }
 
 impl From<GatewayEvent> for Request {
@@ -55,10 +57,12 @@ impl From<GatewayEvent> for Request {
         let method = event.request_context.http.method;
         let is_head = method == Method::HEAD;
         let raw_query = event.raw_query_string.unwrap_or_default();
+        let path = event.raw_path.unwrap_or_default();
         Self {
             method: if is_head { Method::GET } else { method },
             is_head,
-            path: event.raw_path.unwrap_or_default(),
+            operations: operations::at(&path),
+            path,
             headers: event.headers,
             cookies: event.cookies,
             query: raw_query.parse().unwrap_or_default(),
@@ -102,13 +106,13 @@ impl Request {
     /// path, since a client may write anything into a path, also a secret by mistake.
     pub fn route(&self) -> String {
         let method = if self.is_head { Method::HEAD.as_str() } else { self.method.as_str() };
-        operations::documented(&self.path).map_or_else(|| "unknown".to_owned(), |path| format!("{method} {path}"))
+        self.documented_path().map_or_else(|| "unknown".to_owned(), |path| format!("{method} {path}"))
     }
 
     /// The short code that the path has where the route expects one, for log lines. A longer one than anybody can choose is left
     /// out, since it may be an API key that somebody has pasted into a path.
     pub fn short_code(&self) -> Option<ShortCode> {
-        let code = operations::parameter(operations::documented(&self.path)?, &self.path, "{code}")?;
+        let code = operations::parameter(self.documented_path()?, &self.path, "{code}")?;
         if code.len() > *ShortCode::CUSTOM_LENGTH.end() { None } else { ShortCode::parse(code).ok() }
     }
 
@@ -190,9 +194,9 @@ impl Request {
         self.query.all(name).into_iter().flatten().filter(|value| !value.is_empty())
     }
 
-    /// The operations at the documented path of the request.
-    fn operations(&self) -> &'static [Operation] {
-        operations::at(&self.path)
+    /// The documented path of the request, such as `/api/links/{code}`.
+    fn documented_path(&self) -> Option<&'static str> {
+        self.operations.first().map(|operation| operation.path)
     }
 
     /// Refuses what no handler has to look at: a method that the path doesn't have, and where nobody has to be known, parameters that
@@ -201,7 +205,7 @@ impl Request {
     /// # Errors
     /// 405, or 400 as of [`Self::require_known_parameters`].
     pub(super) fn require_operation(&self) -> Result<()> {
-        let operations = self.operations();
+        let operations = self.operations;
         match operations::with_method(operations, self.method.as_str()) {
             Some(operation) if operation.is_public => self.require_known_parameters(),
             Some(_) => Ok(()),
@@ -211,14 +215,13 @@ impl Request {
     }
 
     /// Refuses query parameters that the operation doesn't have, since a misspelt one would change what an answer is about, and those
-    /// that are there twice and have one value. One without a name is none, and in a GET one without
-    /// a value, too. Refuses an idempotency key, too, on which
-    /// somebody would rely in vain.
+    /// that are there twice and have one value. A parameter without a name doesn't count, and in a GET neither does one without a value.
+    /// Refuses an idempotency key where it has no effect.
     ///
     /// # Errors
     /// 400 for the first of them.
     pub(crate) fn require_known_parameters(&self) -> Result<()> {
-        let Some(operation) = operations::with_method(self.operations(), self.method.as_str()) else { return Ok(()) };
+        let Some(operation) = operations::with_method(self.operations, self.method.as_str()) else { return Ok(()) };
         if operation.refuses_idempotency_keys() {
             let is_given = self.header_lossy(IDEMPOTENCY_KEY).is_some_and(|key| !key.is_empty());
             let sentence = "Idempotency-Key is not supported here; send the request without it";
