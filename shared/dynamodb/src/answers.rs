@@ -16,20 +16,10 @@ pub struct CreationAnswer {
     /// The body of the answer, without a secret that only the first one shows.
     #[serde(rename = "answer")]
     pub body: String,
-    /// The status of the answer. Without one, the item is of a workspace, as all were before.
-    #[serde(default = "status_of_workspaces")]
+    /// The status of the answer.
     pub status: u16,
     /// Where the answer says that the thing is.
-    #[serde(default = "location_of_workspaces")]
     pub location: String,
-}
-
-fn status_of_workspaces() -> u16 {
-    201
-}
-
-fn location_of_workspaces() -> String {
-    "me/workspaces".to_owned()
 }
 
 /// The answer to keep, and the idempotency key of its request; `None` if the request has no key.
