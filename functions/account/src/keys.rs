@@ -47,7 +47,7 @@ impl Account {
                 outcome => return self.made_key(request, caller, (&once, outcome), (&key, &secret), LIST).await,
             }
         }
-        Err(Problem::NoFreeCode.into())
+        Err(Problem::TryAgain.into())
     }
 
     /// 201 with a key that is to be used instead of one, which ends some time later.

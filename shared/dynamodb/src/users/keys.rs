@@ -62,7 +62,7 @@ pub enum CreateKeyOutcome {
     PrefixTaken,
     /// The workspace has [`ApiKey::MAX_PER_WORKSPACE`] keys, or the key that is rotated was rotated too often.
     TooMany,
-    /// The caller is no longer a member of the workspace, or no admin any more who rotates somebody else's key.
+    /// The caller is no longer a member of the workspace, or didn't make the key that is rotated.
     NotAllowed,
     /// The key that is rotated isn't as it was read; read it again.
     NotAsRead,

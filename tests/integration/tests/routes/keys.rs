@@ -160,7 +160,7 @@ async fn a_key_whose_prefix_is_taken_is_regenerated_but_not_forever() {
 
     office.account.generate_key = alike;
     assert_eq!(office.create(&body).await.status, 201);
-    assert_eq!(office.create(&body).await.problem(), (503, "could not generate unique code; try again".into()));
+    assert_eq!(office.create(&body).await.problem(), (503, "this could not be done right now; try again".into()));
     office.account.generate_key = at_last;
     assert_eq!(office.create(&body).await.status, 201);
 
