@@ -7,7 +7,7 @@ use linklet_domain::{
     EventId, FullName, IpHash, Timestamp, UserId,
 };
 use linklet_dynamodb::{Cursor, Page};
-use linklet_lambda::http::{Following, Format, Request, Response, Result, StatusCode, TableRows, json};
+use linklet_lambda::http::{Format, NextPage, Request, Response, Result, StatusCode, TableRows, json};
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::link_view::within_budget;
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl Account {
         let Page { items, next } = self.users.audit_log().list(audit_log, &filter, limit, after.as_ref()).await?;
         let names = within_budget("names", self.users.names().names(people_in(&items))).await.unwrap_or_default();
         let entries: Vec<_> = items.iter().map(|entry| EntryView::new(entry, &names)).collect();
-        let next = request.following(next.map(|cursor| cursor.encode()));
+        let next = request.next_page(next.map(|cursor| cursor.encode()));
         match format {
             Format::Json => Ok(json(StatusCode::OK, &AuditLogView { entries, next })),
             Format::Csv => {
@@ -67,7 +67,7 @@ fn people_in(entries: &[AuditEntry]) -> BTreeSet<&UserId> {
 struct AuditLogView<'a> {
     entries: Vec<EntryView<'a>>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
 }
 
 #[derive(Serialize)]

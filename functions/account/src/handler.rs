@@ -59,7 +59,7 @@ impl Account {
     /// The answer that a request of the person with the same idempotency key got.
     async fn first_answer(&self, request: &Request, user: &UserId, once: &Once) -> Result<Option<Response>> {
         let Some(key) = once.key() else { return Ok(None) };
-        once.repeated(self.users.creation_answer(user, key, request.received_at).await?)
+        once.replay(self.users.creation_answer(user, key, request.received_at).await?)
     }
 
     /// The answer that a request of the person with the same idempotency key got meanwhile, in place of this error.

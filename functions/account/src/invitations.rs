@@ -7,7 +7,8 @@ use linklet_domain::{
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::guesses::Attempt;
 use linklet_lambda::http::{
-    ApiError, Once, Problem, Request, Response, Result, StatusCode, created, json, listed, no_content, with_secret,
+    ApiError, Once, Problem, Request, Response, Result, StatusCode, created, json, list_response, no_content,
+    with_secret,
 };
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::telemetry::warn_of;
@@ -37,13 +38,15 @@ impl Account {
         let location = "invitations";
         let mut shown = CreatedInvitation::of(&invitation);
         let answer = once.answer(StatusCode::CREATED, &shown, location).map_err(ApiError::internal)?;
-        match self.users.invite(&invitation, caller.acting()?.session, once.kept(&answer), &origin).await? {
+        match self.users.invite(&invitation, caller.acting()?.session, once.with_key(&answer), &origin).await? {
             InviteOutcome::Invited => {
                 self.announce(request, &invitation).await;
                 shown.token = Some(token.reveal());
                 Ok(with_secret(created(location, &shown)))
             }
-            InviteOutcome::KeyTaken => self.first_answer_or(request, &caller.user, &once, Problem::TryAgain).await,
+            InviteOutcome::IdempotencyKeyTaken => {
+                self.first_answer_or(request, &caller.user, &once, Problem::TryAgain).await
+            }
             InviteOutcome::AlreadyMember => Err(ALREADY),
             InviteOutcome::TooMany => {
                 self.first_answer_or(request, &caller.user, &once, Problem::InvitationLimit).await
@@ -73,8 +76,8 @@ impl Account {
     pub(crate) async fn list_invitations(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let open = self.users.invitations(&caller.workspace, request.received_at).await?;
         let key = |invitation: &Invitation| format!("{}#{}", invitation.created_at, invitation.id);
-        let (open, next) = request.slice(open, SortOrder::Descending, key)?;
-        Ok(listed("invitations", open.iter().map(InvitationView::from).collect(), next))
+        let (open, next) = request.page_of(open, SortOrder::Descending, key)?;
+        Ok(list_response("invitations", open.iter().map(InvitationView::from).collect(), next))
     }
 
     pub(crate) async fn withdraw_invitation(&self, request: &Request, caller: &Caller, id: &str) -> Result<Response> {

@@ -9,7 +9,7 @@ use linklet_domain::{
 use linklet_dynamodb::{ChangedKey, CreateKeyOutcome, CreationAnswer, KeyChange, KeyOutcome};
 use linklet_lambda::http::{
     ApiError, Belonging, Immutable, JsonObject, Once, Problem, Request, Response, Result, StatusCode, created, json,
-    listed, no_content, with_secret,
+    list_response, no_content, with_secret,
 };
 use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
@@ -42,9 +42,11 @@ impl Account {
             let key = wanted.key(&secret, caller, request.received_at);
             let answer = answer_to_repetition(&once, &key, LIST)?;
             let session = caller.acting()?.session;
-            match self.users.create_key(&key, session, once.kept(&answer), &origin).await? {
+            match self.users.create_key(&key, session, once.with_key(&answer), &origin).await? {
                 CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {}
-                outcome => return self.made_key(request, caller, (&once, outcome), (&key, &secret), LIST).await,
+                outcome => {
+                    return self.creation_response(request, caller, (&once, outcome), (&key, &secret), LIST).await;
+                }
             }
         }
         Err(Problem::TryAgain.into())
@@ -75,7 +77,7 @@ impl Account {
             let secret = (self.generate_key)().map_err(ApiError::internal)?;
             let successor = key.successor(&secret, now);
             let answer = answer_to_repetition(&once, &successor, LIST_FROM_A_KEY)?;
-            let (acting, kept) = (caller.acting()?, once.kept(&answer));
+            let (acting, kept) = (caller.acting()?, once.with_key(&answer));
             match self.users.rotate_key((&key, ends_at), &successor, acting, kept, &origin).await? {
                 CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {}
                 CreateKeyOutcome::TooMany => {
@@ -83,7 +85,7 @@ impl Account {
                 }
                 outcome => {
                     let made = (&successor, &secret);
-                    return self.made_key(request, caller, (&once, outcome), made, LIST_FROM_A_KEY).await;
+                    return self.creation_response(request, caller, (&once, outcome), made, LIST_FROM_A_KEY).await;
                 }
             }
         }
@@ -91,7 +93,7 @@ impl Account {
     }
 
     /// What comes of a request that makes a key.
-    async fn made_key(
+    async fn creation_response(
         &self,
         request: &Request,
         caller: &Caller,
@@ -110,7 +112,7 @@ impl Account {
                 self.first_answer_or(request, &caller.user, once, Problem::TooManyApiKeys).await
             }
             CreateKeyOutcome::NotAllowed => Err(not_allowed(caller, &key.created_by)),
-            CreateKeyOutcome::KeyTaken | CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {
+            CreateKeyOutcome::IdempotencyKeyTaken | CreateKeyOutcome::PrefixTaken | CreateKeyOutcome::NotAsRead => {
                 self.first_answer_or(request, &caller.user, once, Problem::TryAgain).await
             }
         }
@@ -121,8 +123,8 @@ impl Account {
         let mut keys = self.users.keys(&caller.workspace, request.received_at).await?;
         keys.retain(|key| caller.role.may_change(&key.created_by, &caller.user));
         let key = |key: &ApiKey| format!("{}#{}", key.created_at, key.prefix);
-        let (keys, next) = request.slice(keys, SortOrder::Descending, key)?;
-        Ok(listed("keys", keys.iter().map(KeyView::from).collect(), next))
+        let (keys, next) = request.page_of(keys, SortOrder::Descending, key)?;
+        Ok(list_response("keys", keys.iter().map(KeyView::from).collect(), next))
     }
 
     /// Renames a key, pauses it, or lets it work again.

@@ -5,7 +5,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::http::{
-    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, listed, no_content,
+    ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, list_response, no_content,
 };
 use linklet_lambda::identity::Caller;
 use linklet_lambda::telemetry::warn_of;
@@ -20,8 +20,8 @@ impl Account {
     pub(crate) async fn list_members(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let members = self.users.members(&caller.workspace).await?;
         let key = |member: &Member| format!("{}#{}", member.joined_at, member.user);
-        let (members, next) = request.slice(members, SortOrder::Ascending, key)?;
-        Ok(listed("members", members.iter().map(MemberView::from).collect(), next))
+        let (members, next) = request.page_of(members, SortOrder::Ascending, key)?;
+        Ok(list_response("members", members.iter().map(MemberView::from).collect(), next))
     }
 
     pub(crate) async fn change_member(&self, request: &Request, caller: &Caller, user: &str) -> Result<Response> {

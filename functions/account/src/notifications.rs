@@ -4,7 +4,7 @@ use linklet_domain::{
     EventId, Invalid, Notification, NotificationKind, NotificationStatus, NotificationSubject, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::Cursor;
-use linklet_lambda::http::{Following, Request, Response, Result, StatusCode, json, no_content};
+use linklet_lambda::http::{NextPage, Request, Response, Result, StatusCode, json, no_content};
 use linklet_lambda::identity::Caller;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ impl Account {
         let feed = self.notifications.list(&caller.user, &kinds, limit, after.as_ref()).await?;
         let body = FeedView {
             notifications: feed.page.items.iter().map(NotificationView::from).collect(),
-            next: request.following(feed.page.next.map(|cursor| cursor.encode())),
+            next: request.next_page(feed.page.next.map(|cursor| cursor.encode())),
             seen_at: after.is_none().then_some(feed.seen_at),
         };
         Ok(json(StatusCode::OK, &body))
@@ -42,7 +42,7 @@ struct Seen {
 struct FeedView<'a> {
     notifications: Vec<NotificationView<'a>>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
     /// Only the first page has it, also if it is `null`, since nothing was seen yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen_at: Option<Option<Timestamp>>,

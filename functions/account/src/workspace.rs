@@ -5,7 +5,9 @@ use linklet_domain::{
     WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, WorkspaceOutcome, back_off};
-use linklet_lambda::http::{ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, listed, made};
+use linklet_lambda::http::{
+    ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, list_response, response_of,
+};
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::workspace_view::{WorkspaceView, shown_workspace};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -41,8 +43,8 @@ impl Account {
     pub(crate) async fn list_workspaces(&self, request: &Request, person: &Person) -> Result<Response> {
         let found = self.users.workspaces_of(&person.user).await?;
         let key = |(membership, _): &(Membership, _)| format!("{}#{}", membership.joined_at, membership.workspace);
-        let (workspaces, next) = request.slice(found, SortOrder::Ascending, key)?;
-        Ok(listed("workspaces", workspaces.iter().map(MyWorkspace::from).collect(), next))
+        let (workspaces, next) = request.page_of(found, SortOrder::Ascending, key)?;
+        Ok(list_response("workspaces", workspaces.iter().map(MyWorkspace::from).collect(), next))
     }
 
     /// 201 with a new workspace, of which the caller is the admin. A token for it comes from `POST /api/auth/switch`.
@@ -66,9 +68,9 @@ impl Account {
             let stored = workspace.workspace();
             let answer = once.answer(StatusCode::CREATED, &WorkspaceView::from(&stored), "me/workspaces");
             let answer = answer.map_err(ApiError::internal)?;
-            match self.users.create_workspace(&workspace, once.kept(&answer), &origin).await? {
-                CreateWorkspaceOutcome::Created => return Ok(made(answer)),
-                CreateWorkspaceOutcome::KeyTaken => {
+            match self.users.create_workspace(&workspace, once.with_key(&answer), &origin).await? {
+                CreateWorkspaceOutcome::Created => return Ok(response_of(answer)),
+                CreateWorkspaceOutcome::IdempotencyKeyTaken => {
                     return self.first_answer_or(request, &person.user, &once, Problem::TryAgain).await;
                 }
                 CreateWorkspaceOutcome::TooMany => {

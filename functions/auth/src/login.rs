@@ -142,7 +142,7 @@ impl Auth {
                 CreateWorkspaceOutcome::TooMany => return Ok(None),
                 CreateWorkspaceOutcome::AccountChanged if self.users.is_leaving(&account.id).await? => return Ok(None),
                 CreateWorkspaceOutcome::AccountChanged => break,
-                CreateWorkspaceOutcome::Taken | CreateWorkspaceOutcome::KeyTaken => {}
+                CreateWorkspaceOutcome::Taken | CreateWorkspaceOutcome::IdempotencyKeyTaken => {}
             }
             // Another login at the same time was faster.
             let memberships = self.users.memberships(&account.id).await?;

@@ -6,7 +6,7 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{LastingSessions, SignIn};
 use linklet_lambda::audit_log;
-use linklet_lambda::http::{Request, Response, Result, header, listed, no_content};
+use linklet_lambda::http::{Request, Response, Result, header, list_response, no_content};
 use linklet_lambda::identity::Person;
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ impl Auth {
             None => {}
         }
         let sessions = sessions.iter().map(|session| SessionView::of(session, &person)).collect();
-        Ok(listed("sessions", sessions, request.following(last)))
+        Ok(list_response("sessions", sessions, request.next_page(last)))
     }
 
     /// Ends one of the caller's sessions, which may be the one that asks.

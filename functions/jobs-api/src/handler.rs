@@ -79,7 +79,7 @@ impl JobsApi {
     async fn first_answer(&self, request: &Request, caller: &Caller, once: &Once) -> Result<Option<Response>> {
         let Some(key) = once.key() else { return Ok(None) };
         let (workspace, user, now) = (&caller.workspace, &caller.user, request.received_at);
-        once.repeated(self.jobs.first_answer(workspace, user, key, now).await?)
+        once.replay(self.jobs.first_answer(workspace, user, key, now).await?)
     }
 
     async fn rename_tag(&self, request: &Request, tag: &str) -> Result<Response> {
@@ -145,7 +145,7 @@ impl JobsApi {
         let names = self.names(&page.items).await;
         let jobs = Jobs {
             jobs: page.items.into_iter().map(|job| JobView::new(job, names.as_ref())).collect(),
-            next: request.following(page.next.map(|cursor| cursor.encode())),
+            next: request.next_page(page.next.map(|cursor| cursor.encode())),
         };
         Ok(json(StatusCode::OK, &jobs))
     }

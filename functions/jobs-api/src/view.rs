@@ -1,7 +1,7 @@
 //! Jobs as the API shows them.
 
 use linklet_domain::{FullName, Job, JobFailure, JobId, JobProgress, JobState, JobWork, Timestamp, UserId};
-use linklet_lambda::http::Following;
+use linklet_lambda::http::NextPage;
 use linklet_lambda::link_view::CreatorNames;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub(crate) struct Count {
 pub(crate) struct Jobs {
     pub jobs: Vec<JobView>,
     #[serde(flatten)]
-    pub next: Following,
+    pub next: NextPage,
 }
 
 /// A job, with what its creator is called.

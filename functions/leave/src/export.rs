@@ -8,7 +8,7 @@ use linklet_domain::{
     Timestamp, UserId, Workspace, WorkspaceId,
 };
 use linklet_dynamodb::{Cursor, Feed, JobsTable, LastingSessions, LinksTable, NotificationsTable, Page, WatchTable};
-use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, listed};
+use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, list_response};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ impl Leave {
         let person = self.tokens.person(request).await?;
         let after = request.after(Checkpoint::decode)?;
         let Export { items, next_cursor } = self.page_of(&person.user, after, request.received_at).await?;
-        Ok(listed("items", items, request.following(next_cursor)))
+        Ok(list_response("items", items, request.next_page(next_cursor)))
     }
 
     /// The page of what is stored about a person that comes after another one.

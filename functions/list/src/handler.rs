@@ -7,7 +7,7 @@ mod rules;
 use linklet_domain::{ArchivedFilter, Link, LinkName, Record, Scope};
 use linklet_dynamodb::{Cursor, LinksTable, Names, StatsTable, WatchTable};
 use linklet_lambda::http::{
-    ApiError, Edge, Following, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged,
+    ApiError, Edge, Handler, Method, NextPage, Problem, Request, Response, Result, ShortUrls, StatusCode, json, tagged,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::link_view::{LinkTables, LinkView, OneLink, Surroundings};
@@ -70,7 +70,7 @@ impl List {
         let around = self.tables().surroundings(&page.items).await;
         let feed = Feed {
             urls: self.views(request, page.items, &around),
-            next: request.following(page.next.map(|cursor| cursor.encode())),
+            next: request.next_page(page.next.map(|cursor| cursor.encode())),
             degraded: around.degraded(),
         };
         Ok(json(StatusCode::OK, &feed))
@@ -109,7 +109,7 @@ impl List {
 struct Feed {
     urls: Vec<LinkView>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,
 }

@@ -2,7 +2,7 @@
 
 use linklet_domain::{FullName, HistoryEntry, LinkChanges, Timestamp, UserId};
 use linklet_dynamodb::Cursor;
-use linklet_lambda::http::{Following, Request, Response, Result, StatusCode, json};
+use linklet_lambda::http::{NextPage, Request, Response, Result, StatusCode, json};
 use linklet_lambda::identity::Caller;
 use linklet_lambda::link_view::{CreatorNames, NAMES, within_budget};
 use serde::Serialize;
@@ -19,7 +19,7 @@ impl List {
         let view = HistoryView {
             degraded: names.is_none().then_some(NAMES).into_iter().collect(),
             history: page.items.into_iter().map(|entry| EntryView::new(entry, names.as_ref())).collect(),
-            next: request.following(page.next.map(|cursor| cursor.encode())),
+            next: request.next_page(page.next.map(|cursor| cursor.encode())),
         };
         Ok(json(StatusCode::OK, &view))
     }
@@ -29,7 +29,7 @@ impl List {
 struct HistoryView {
     history: Vec<EntryView>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,
 }

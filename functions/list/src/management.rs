@@ -8,7 +8,7 @@ use linklet_domain::{
     StatusFilter, Verdict, sort_links,
 };
 use linklet_dynamodb::{Cursor, RepositoryError};
-use linklet_lambda::http::{Following, Request, Response, Result, ShortUrls, StatusCode, json};
+use linklet_lambda::http::{NextPage, Request, Response, Result, ShortUrls, StatusCode, json};
 use linklet_lambda::identity::Caller;
 use linklet_lambda::link_filter::{LinkOrder, LinkQuery, Matches};
 use linklet_lambda::link_view::{
@@ -121,7 +121,7 @@ impl List {
             per_page: wanted.page.per_page(),
             total_pages: chosen.total.map(|total| wanted.page.pages(total)),
             archived_left_out: chosen.total.map(|_| chosen.left_out),
-            next: request.following(chosen.next.map(|cursor| cursor.encode())),
+            next: request.next_page(chosen.next.map(|cursor| cursor.encode())),
             degraded: around.degraded(),
         };
         json(StatusCode::OK, &page)
@@ -246,7 +246,7 @@ struct LinkPage {
     total_pages: Option<usize>,
     archived_left_out: Option<usize>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<&'static str>,
 }

@@ -71,7 +71,7 @@ impl Overviews {
         let caller = self.authenticator.require(request, Scope::LinksRead).await?;
         let overview: Overview = self.current(request, &caller, &OverviewQuestion::default()).await?;
         let key = |tag: &TagCount| format!("{:020}#{}", u64::MAX - tag.links, tag.tag);
-        let page = request.slice(overview.tags.clone(), SortOrder::Ascending, key)?;
+        let page = request.page_of(overview.tags.clone(), SortOrder::Ascending, key)?;
         Ok(json(StatusCode::OK, &TagsView::new(&overview, page)))
     }
 

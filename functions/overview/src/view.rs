@@ -7,7 +7,7 @@ use linklet_domain::{
     OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
 use linklet_lambda::breakdown_view::{ValueCount, value_counts};
-use linklet_lambda::http::{Following, Request, ShortUrls, Slice};
+use linklet_lambda::http::{ListPage, NextPage, Request, ShortUrls};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -123,7 +123,7 @@ pub struct TagsView {
     /// Those that most links have come first.
     tags: Vec<TagView>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
     /// How many tags there are.
     total: u64,
     incomplete: Vec<OverviewPart>,
@@ -144,7 +144,7 @@ impl From<TagCount> for TagView {
 }
 
 impl TagsView {
-    pub fn new(overview: &Overview, (tags, next): Slice<TagCount>) -> Self {
+    pub fn new(overview: &Overview, (tags, next): ListPage<TagCount>) -> Self {
         let concerns_tags = |part: &&OverviewPart| matches!(part, OverviewPart::Links | OverviewPart::Clicks);
         Self {
             as_of: overview.as_of,

@@ -5,8 +5,8 @@ use std::time::Instant;
 use linklet_domain::{AnswerKey, Generation, Link, LinkId, LinkStatus, ShortCode, TargetId};
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use linklet_lambda::http::{
-    ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located, replayed,
-    tagged,
+    ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located,
+    mark_as_replay, tagged,
 };
 use linklet_lambda::identity::Caller;
 use linklet_lambda::link_view::{LinkView, Surroundings};
@@ -79,7 +79,7 @@ impl Shorten {
             let consistency = if conflicts == 0 { Consistency::Eventual } else { Consistency::Strong };
             match self.attempt(&submission, consistency).await? {
                 AttemptOutcome::Answer(answer) => return Ok(into_response(answer)),
-                AttemptOutcome::Repeated(answer) => return Ok(replayed(into_response(answer))),
+                AttemptOutcome::Repeated(answer) => return Ok(mark_as_replay(into_response(answer))),
                 AttemptOutcome::Collision => collisions += 1,
                 AttemptOutcome::Conflict => {
                     back_off(conflicts).await;
@@ -135,7 +135,7 @@ impl Shorten {
         {
             return Err(ApiError::gone(LinkStatus::Purged));
         }
-        Ok(replayed(into_response(answer)))
+        Ok(mark_as_replay(into_response(answer)))
     }
 
     /// 200 with the link that the URL has.

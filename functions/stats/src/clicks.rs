@@ -5,7 +5,7 @@ use std::ops::Range;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use linklet_domain::{Click, ClickFilter, ClickId, Invalid, LinkId, Timestamp};
 use linklet_dynamodb::{PageOfClicks, ReadBudget, RepositoryError};
-use linklet_lambda::http::{Following, Format, Request, Response, Result, StatusCode, json};
+use linklet_lambda::http::{Format, NextPage, Request, Response, Result, StatusCode, json};
 use linklet_lambda::throttle::StatsQueryLimiter;
 use linklet_lambda::zone::Zone;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::question::{filter, time_ends};
 use crate::user_agent_cache::UserAgentCache;
-use crate::view::{ClickView, following};
+use crate::view::{ClickView, next_page};
 use crate::{Stats, csv};
 
 /// How many clicks a page of CSV has at most; its bytes are limited as well.
@@ -32,7 +32,7 @@ impl Stats {
         if asked.format == Format::Csv {
             return csv::of_clicks(request, clicks, next, &asked.zone);
         }
-        Ok(json(StatusCode::OK, &ClicksView { clicks: clicks.collect(), next: following(request, next) }))
+        Ok(json(StatusCode::OK, &ClicksView { clicks: clicks.collect(), next: next_page(request, next) }))
     }
 
     async fn page(
@@ -102,5 +102,5 @@ fn decode(text: &str) -> Result<ClickId, Invalid> {
 struct ClicksView {
     clicks: Vec<ClickView>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
 }

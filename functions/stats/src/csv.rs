@@ -7,7 +7,7 @@ use linklet_lambda::http::{Request, Response, Result, TableRows};
 use linklet_lambda::zone::Zone;
 
 use crate::answer::Period;
-use crate::view::{ClickView, following};
+use crate::view::{ClickView, next_page};
 
 /// What of an answer a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(crate) fn of_clicks(
             break;
         }
     }
-    rows.page(request, &following(request, next))
+    rows.page(request, &next_page(request, next))
 }
 
 const COLUMNS: [&str; 13] = [

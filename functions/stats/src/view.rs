@@ -8,7 +8,7 @@ use linklet_domain::{
     Timestamp,
 };
 use linklet_lambda::breakdown_view::{ValueCount, value_counts};
-use linklet_lambda::http::{Following, Request};
+use linklet_lambda::http::{NextPage, Request};
 use serde::Serialize;
 
 use crate::answer::{Answer, Asked, Covers, Period};
@@ -139,6 +139,6 @@ impl ClickView {
 }
 
 /// Where clicks go on: the next page begins behind this click.
-pub(crate) fn following(request: &Request, last: Option<ClickId>) -> Following {
-    request.following(last.map(|id| URL_SAFE_NO_PAD.encode(id.to_bytes())))
+pub(crate) fn next_page(request: &Request, last: Option<ClickId>) -> NextPage {
+    request.next_page(last.map(|id| URL_SAFE_NO_PAD.encode(id.to_bytes())))
 }

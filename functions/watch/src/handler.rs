@@ -9,8 +9,8 @@ use linklet_dynamodb::{
     AuditTable, DeleteTargetOutcome, RegisteredTarget, ResultsCursor, TargetRegistration, WatchTable, Workspaces,
 };
 use linklet_lambda::http::{
-    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, listed,
-    no_content, replayed,
+    ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, created, json, list_response,
+    mark_as_replay, no_content,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
 
@@ -133,7 +133,7 @@ impl Watch {
         let (results, rest) =
             self.targets.results(&target, (since, after.as_ref()), limit, request.received_at).await?;
         let checks = results.into_iter().map(Check::from).collect();
-        Ok(listed("items", checks, request.following(rest.map(|cursor| cursor.encode()))))
+        Ok(list_response("items", checks, request.next_page(rest.map(|cursor| cursor.encode()))))
     }
 
     /// Reads a target of the caller's workspace.
@@ -153,7 +153,7 @@ fn answer(RegisteredTarget { target, is_new, is_repeated }: RegisteredTarget) ->
     let location = format!("targets/{}", target.id);
     let body = OneTarget::from(target);
     let response = if is_new { created(&location, &body) } else { json(StatusCode::OK, &body) };
-    if is_repeated { replayed(response) } else { response }
+    if is_repeated { mark_as_replay(response) } else { response }
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);

@@ -11,7 +11,9 @@ use linklet_dynamodb::ThrottleTable;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, is_replayed, json, replayed};
+use crate::http::{
+    ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, is_replayed, json, mark_as_replay,
+};
 use crate::identity::Caller;
 use crate::throttle::admit_workspace;
 
@@ -146,7 +148,7 @@ pub fn results(request: &Request, results: Vec<Result<Response>>) -> Response {
         LinkResult { index, status: answer.status().as_u16(), link, problem }
     });
     let response = json(StatusCode::OK, &BTreeMap::from([("results", results.collect::<Vec<_>>())]));
-    if are_replayed { replayed(response) } else { response }
+    if are_replayed { mark_as_replay(response) } else { response }
 }
 
 #[derive(Serialize)]

@@ -72,7 +72,7 @@ pub enum NotStarted {
     /// It [finds no place](Job::finds_place).
     NoPlace,
     /// Another request with the same idempotency key was faster; its answer is the answer.
-    KeyTaken,
+    IdempotencyKeyTaken,
 }
 
 /// What to answer to a request for a job that is stored like this.
@@ -107,7 +107,7 @@ impl JobsTable {
                 self.0.keep_answer(answer_key(&job.workspace, &job.created_by, key), &answer, job.created_at)
             });
             Transaction::new(OPERATION)
-                .and_each(kept.transpose()?, Some(Err(NotStarted::KeyTaken)))
+                .and_each(kept.transpose()?, Some(Err(NotStarted::IdempotencyKeyTaken)))
                 .and(self.0.put_new(&JobItem::from(&job))?, None)
                 .and(self.queue_as(&queue)?, None)
                 .commit(&self.0.client, Ok(job))

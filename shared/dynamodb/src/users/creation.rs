@@ -68,7 +68,7 @@ pub enum CreateWorkspaceOutcome {
     /// The id or the slug is taken; retry with others.
     Taken,
     /// Another request with the same idempotency key was faster; its answer is the answer.
-    KeyTaken,
+    IdempotencyKeyTaken,
     /// The creator has another name or address by now; a retry may succeed.
     AccountChanged,
     /// The creator is in as many workspaces as one may be.
@@ -95,7 +95,7 @@ impl UsersTable {
                 return Ok(Some(CreateWorkspaceOutcome::TooMany));
             };
             let kept = self.keep_answer(user, answer, *now)?;
-            let transaction = Transaction::new(CREATE).and_each(kept, CreateWorkspaceOutcome::KeyTaken);
+            let transaction = Transaction::new(CREATE).and_each(kept, CreateWorkspaceOutcome::IdempotencyKeyTaken);
             let transaction = self
                 .and_workspace(
                     transaction,

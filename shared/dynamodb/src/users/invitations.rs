@@ -43,7 +43,7 @@ pub enum InviteOutcome {
     /// The caller is no longer an admin of the workspace.
     CallerNotAdmin,
     /// Another request with the same idempotency key was faster; its answer is the answer.
-    KeyTaken,
+    IdempotencyKeyTaken,
 }
 
 /// The outcome of withdrawing an invitation.
@@ -171,7 +171,7 @@ impl UsersTable {
             };
             let kept = self.keep_answer(inviter.user, answer, invitation.created_at)?;
             Transaction::new(OPERATION)
-                .and_each(kept, Some(InviteOutcome::KeyTaken))
+                .and_each(kept, Some(InviteOutcome::IdempotencyKeyTaken))
                 .and(self.caller_is_admin(&invitation.workspace, inviter.user)?, not_admin)
                 .and_each(self.session_lasts(inviter)?, not_admin)
                 .and(self.one_more_made(&invitation.workspace, INVITATIONS_MADE, most)?, None)

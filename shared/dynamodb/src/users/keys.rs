@@ -67,7 +67,7 @@ pub enum CreateKeyOutcome {
     /// The key that is rotated isn't as it was read; read it again.
     NotAsRead,
     /// Another request with the same idempotency key was faster; its answer is the answer.
-    KeyTaken,
+    IdempotencyKeyTaken,
 }
 
 /// What is to become of an API key; what is `None` stays.
@@ -131,7 +131,10 @@ impl UsersTable {
                 return Ok(Some(CreateKeyOutcome::TooMany));
             };
             Transaction::new(OPERATION)
-                .and_each(self.keep_answer(creator.user, answer, key.created_at)?, Some(CreateKeyOutcome::KeyTaken))
+                .and_each(
+                    self.keep_answer(creator.user, answer, key.created_at)?,
+                    Some(CreateKeyOutcome::IdempotencyKeyTaken),
+                )
                 .and(self.caller_may_change(&key.workspace, creator.user, creator.user)?, not_allowed)
                 .and_each(self.session_lasts(creator)?, not_allowed)
                 .and(self.one_more_made(&key.workspace, KEYS_MADE, most)?, None)
@@ -179,7 +182,10 @@ impl UsersTable {
                 return Ok(Some(CreateKeyOutcome::TooMany));
             }
             Transaction::new(ROTATE)
-                .and_each(self.keep_answer(caller.user, answer, origin.at)?, Some(CreateKeyOutcome::KeyTaken))
+                .and_each(
+                    self.keep_answer(caller.user, answer, origin.at)?,
+                    Some(CreateKeyOutcome::IdempotencyKeyTaken),
+                )
                 .and(self.caller_may_change(workspace, caller.user, caller.user)?, not_allowed)
                 .and_each(self.session_lasts(caller)?, not_allowed)
                 .and_each(self.replacement(key, successor, ends_at)?, Some(CreateKeyOutcome::NotAsRead))

@@ -4,7 +4,7 @@ use csv::{Terminator, Writer, WriterBuilder};
 use lambda_http::http::{HeaderValue, header};
 use linklet_domain::Invalid;
 
-use super::{ApiError, Following, Request, Response, Result, response::table};
+use super::{ApiError, NextPage, Request, Response, Result, response::table};
 
 /// How many bytes a page has at most. Lambda answers 6 MB, and what is compressed comes as Base64.
 const MOST_BYTES: usize = 4 << 20;
@@ -79,7 +79,7 @@ impl TableRows {
     ///
     /// # Errors
     /// When the cursor can't be in a header.
-    pub fn page(self, request: &Request, next: &Following) -> Result<Response> {
+    pub fn page(self, request: &Request, next: &NextPage) -> Result<Response> {
         let mut response = self.answer(request)?;
         if let Some(cursor) = &next.next_cursor {
             let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));

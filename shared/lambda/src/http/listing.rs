@@ -10,11 +10,11 @@ use sha2::{Digest as _, Sha256};
 use super::{Request, Response, StatusCode, json};
 
 /// The page of a list that was read as a whole.
-pub type Slice<T> = (Vec<T>, Following);
+pub type ListPage<T> = (Vec<T>, NextPage);
 
 /// Where a list goes on after a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Following {
+pub struct NextPage {
     /// What the parameter `after` of the next page has; `None` on the last page.
     pub next_cursor: Option<String>,
     has_more: bool,
@@ -22,11 +22,11 @@ pub struct Following {
 
 /// A page of a list whose items are under their own name.
 #[derive(Serialize)]
-struct Listed<T> {
+struct ListBody<T> {
     #[serde(flatten)]
     items: BTreeMap<&'static str, Vec<T>>,
     #[serde(flatten)]
-    next: Following,
+    next: NextPage,
 }
 
 /// The parameters that may change from one page to the next.
@@ -39,7 +39,7 @@ impl Request {
     /// When it is no cursor, or one of another list, filter or order.
     pub fn after<T>(&self, decode: impl FnOnce(&str) -> Result<T, Invalid>) -> Result<Option<T>, Invalid> {
         self.parsed("after", |text| {
-            let position = text.rsplit_once('.').filter(|(_, list)| *list == self.list());
+            let position = text.rsplit_once('.').filter(|(_, list)| *list == self.list_digest());
             position.and_then(|(position, _)| decode(position).ok()).ok_or_else(|| {
                 Invalid::new("after must be the next_cursor of a page of this list, with the same filters and order")
             })
@@ -47,13 +47,13 @@ impl Request {
     }
 
     /// What an answer says about the next page, which begins at this position if there is one.
-    pub fn following(&self, position: Option<String>) -> Following {
-        let next_cursor = position.map(|position| format!("{position}.{}", self.list()));
-        Following { has_more: next_cursor.is_some(), next_cursor }
+    pub fn next_page(&self, position: Option<String>) -> NextPage {
+        let next_cursor = position.map(|position| format!("{position}.{}", self.list_digest()));
+        NextPage { has_more: next_cursor.is_some(), next_cursor }
     }
 
     /// A digest of which list the request asks for: the path, the workspace of the caller, and all that filters and orders.
-    fn list(&self) -> String {
+    fn list_digest(&self) -> String {
         const BYTES: usize = 6;
         let workspace = self.actor().and_then(|actor| actor.workspace).map(|workspace| workspace.to_string());
         let mut pairs: Vec<_> = url::form_urlencoded::parse(self.raw_query().as_bytes()).collect();
@@ -67,12 +67,12 @@ impl Request {
     ///
     /// # Errors
     /// As of [`Self::page_size`] and [`Self::after`].
-    pub fn slice<T>(
+    pub fn page_of<T>(
         &self,
         mut items: Vec<T>,
         order: SortOrder,
         key: impl Fn(&T) -> String,
-    ) -> Result<Slice<T>, Invalid> {
+    ) -> Result<ListPage<T>, Invalid> {
         let limit = self.page_size_or(Self::MOST_OF_A_PAGE)?;
         let after = self.after(|text| {
             let bytes = URL_SAFE_NO_PAD.decode(text).ok();
@@ -89,13 +89,13 @@ impl Request {
         let has_more = items.len() > limit;
         items.truncate(limit);
         let last = items.last().filter(|_| has_more).map(|item| URL_SAFE_NO_PAD.encode(key(item)));
-        Ok((items, self.following(last)))
+        Ok((items, self.next_page(last)))
     }
 }
 
 /// The answer of a list whose items have this name.
-pub fn listed<T: Serialize>(name: &'static str, items: Vec<T>, next: Following) -> Response {
-    json(StatusCode::OK, &Listed { items: BTreeMap::from([(name, items)]), next })
+pub fn list_response<T: Serialize>(name: &'static str, items: Vec<T>, next: NextPage) -> Response {
+    json(StatusCode::OK, &ListBody { items: BTreeMap::from([(name, items)]), next })
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_cursor_is_only_that_of_its_list_filter_and_order() {
-        let cursor = asking("/api/links", "tag=a&order=asc").following(Some("here".into())).next_cursor.unwrap();
+        let cursor = asking("/api/links", "tag=a&order=asc").next_page(Some("here".into())).next_cursor.unwrap();
         let after = |path, query: &str| asking(path, &format!("{query}&after={cursor}")).after(text);
 
         for query in ["tag=a&order=asc", "order=asc&tag=a&limit=5", "order=asc&tag=a&search=&format=csv"] {
@@ -134,9 +134,9 @@ mod tests {
     fn a_short_list_has_pages_in_the_order_of_its_keys() {
         let items = vec!["b", "d", "a", "c"];
         let page = |query: &str, order| {
-            let page = asking("/api/keys", query).slice(items.clone(), order, |item| (*item).to_owned());
+            let page = asking("/api/keys", query).page_of(items.clone(), order, |item| (*item).to_owned());
             let (items, next) = page.unwrap();
-            serde_json::from_slice::<serde_json::Value>(listed("keys", items, next).body()).unwrap()
+            serde_json::from_slice::<serde_json::Value>(list_response("keys", items, next).body()).unwrap()
         };
 
         let first = page("limit=3", SortOrder::Ascending);

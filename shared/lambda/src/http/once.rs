@@ -17,7 +17,7 @@ pub struct Once {
 }
 
 impl Once {
-    /// A request about a workspace, of a person whose keys are the same for all of their requests.
+    /// A request in a workspace. All requests of a person share their idempotency keys, so the digest covers method, path and workspace.
     ///
     /// # Errors
     /// When the key has another form.
@@ -26,7 +26,7 @@ impl Once {
         Ok(Self { key: request.idempotency_key()?, fingerprint: hex::encode(Sha256::digest(asked)) })
     }
 
-    /// A request that is about no workspace.
+    /// A request outside of workspaces, for which the body tells enough: no other request of this form is outside of one.
     ///
     /// # Errors
     /// When the key has another form.
@@ -53,8 +53,8 @@ impl Once {
         Ok(CreationAnswer { fingerprint, body: serde_json::to_string(body)?, status: status.as_u16(), location })
     }
 
-    /// The answer with the key under which it is kept.
-    pub fn kept<'a>(&'a self, answer: &'a CreationAnswer) -> KeptAnswer<'a> {
+    /// The answer with the key under which it is to be kept.
+    pub fn with_key<'a>(&'a self, answer: &'a CreationAnswer) -> KeptAnswer<'a> {
         self.key.as_ref().map(|key| (key, answer))
     }
 
@@ -62,24 +62,24 @@ impl Once {
     ///
     /// # Errors
     /// 422 when that request asked for something else.
-    pub fn repeated(&self, first: Option<CreationAnswer>) -> Result<Option<Response>> {
+    pub fn replay(&self, first: Option<CreationAnswer>) -> Result<Option<Response>> {
         match first {
             Some(first) if first.fingerprint != self.fingerprint => Err(Problem::IdempotencyKeyReused.into()),
-            first => Ok(first.map(|first| replayed(made(first)))),
+            first => Ok(first.map(|first| mark_as_replay(response_of(first)))),
         }
     }
 }
 
 /// The response with an answer that is kept.
-pub fn made(answer: CreationAnswer) -> Response {
+pub fn response_of(answer: CreationAnswer) -> Response {
     let CreationAnswer { body, status, location, .. } = answer;
     located(json_text(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), body), &location)
 }
 
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// This response, which an earlier request with the same idempotency key got.
-pub fn replayed(mut response: Response) -> Response {
+/// Adds the header `Idempotent-Replayed` to a response that an earlier request with the same idempotency key got.
+pub fn mark_as_replay(mut response: Response) -> Response {
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     response
 }
