@@ -40,7 +40,21 @@ const leaveOptionalsEmpty = (spec) => {
   }
 };
 
+// `docs_url` of a problem leads to `#` and its code. RapiDoc names the headings of the overview in its own way.
+const giveProblemsHeadings = (spec) => {
+  const rows = spec.components.schemas.ProblemCode.description.matchAll(/^\| `(\w+)` \| (\d+) \| (.*) \|$/gm);
+  const problems = [...rows].map(([, code, status, when]) => ({ code, text: `### ${code}\n\n${status}: ${when}` }));
+  spec.info.description += ['\n\n## Problems', ...problems.map(({ text }) => text)].join('\n\n');
+  const show = () => {
+    const code = location.hash.slice(1);
+    if (problems.some((problem) => problem.code === code)) location.replace(`#overview--${code}`);
+  };
+  addEventListener('hashchange', show);
+  show();
+};
+
 page.addEventListener('before-render', ({ detail: { spec } }) => {
+  giveProblemsHeadings(spec);
   callThisSystem(spec);
   nameExamples(spec);
   leaveOptionalsEmpty(spec);

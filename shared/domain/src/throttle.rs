@@ -180,9 +180,10 @@ impl RateLimit {
         Self { calls: self.calls.saturating_mul(subject.allowances()) }
     }
 
-    /// The calls that are left in a window; `window.hits` includes the current call.
-    pub fn allowance(self, window: Window) -> Allowance {
-        Allowance { limit: self.calls, remaining: self.calls.saturating_sub(window.hits) }
+    /// The calls that are left in a window at `now`; `window.hits` includes the current call.
+    pub fn allowance(self, window: Window, now: Timestamp) -> Allowance {
+        let remaining = self.calls.saturating_sub(window.hits);
+        Allowance { limit: self.calls, remaining, resets_in: window.seconds_left(now) }
     }
 
     /// Whether the window has no calls left, so that another one is refused.
@@ -197,8 +198,7 @@ impl RateLimit {
 
     /// The refusal of a call at `now`, with the time until the window ends.
     pub fn refusal(self, window: Window, now: Timestamp) -> Refusal {
-        let millis = now.until(window.ends_at).as_millis();
-        Refusal { limit: self.calls, retry_after: u64::try_from(millis.div_ceil(1_000)).unwrap_or(u64::MAX).max(1) }
+        Refusal { limit: self.calls, retry_after: window.seconds_left(now) }
     }
 }
 
@@ -240,6 +240,12 @@ impl Window {
     pub fn is_live(self, now: Timestamp) -> bool {
         now < self.ends_at
     }
+
+    /// Whole seconds until the window ends, rounded up; at least 1.
+    fn seconds_left(self, now: Timestamp) -> u64 {
+        let millis = now.until(self.ends_at).as_millis();
+        u64::try_from(millis.div_ceil(1_000)).unwrap_or(u64::MAX).max(1)
+    }
 }
 
 /// The calls that a client has left, for the rate limit headers of a response.
@@ -249,6 +255,8 @@ pub struct Allowance {
     pub limit: u32,
     /// Number of calls left in the current window.
     pub remaining: u32,
+    /// Seconds until the window ends; at least 1.
+    pub resets_in: u64,
 }
 
 impl Allowance {
@@ -361,6 +369,8 @@ mod tests {
         for (millis, seconds) in [(60_000, 60), (59_001, 60), (59_000, 59), (1_001, 2), (1, 1), (0, 1)] {
             let refusal = limit.refusal(window(10, now.plus(Duration::from_millis(millis))), now);
             assert_eq!(refusal, Refusal { limit: 10, retry_after: seconds }, "{millis}");
+            let allowance = limit.allowance(window(1, now.plus(Duration::from_millis(millis))), now);
+            assert_eq!(allowance.resets_in, seconds, "{millis}");
         }
         assert_eq!(limit.refusal(window(10, now.minus(Duration::from_secs(5))), now).retry_after, 1);
     }
@@ -369,9 +379,8 @@ mod tests {
     fn what_remains_never_falls_below_zero() {
         let (limit, now) = (RateLimit::per_minute(10).unwrap(), Timestamp::now());
 
-        assert_eq!(limit.allowance(window(1, now)), Allowance { limit: 10, remaining: 9 });
-        assert_eq!(limit.allowance(window(10, now)), Allowance { limit: 10, remaining: 0 });
-        assert_eq!(limit.allowance(window(12, now)), Allowance { limit: 10, remaining: 0 });
+        let remaining = |hits| limit.allowance(window(hits, now), now).remaining;
+        assert_eq!([1, 10, 12].map(remaining), [9, 0, 0]);
         assert!(limit.is_reached(window(10, now)) && !limit.is_reached(window(9, now)));
         assert!(limit.has_no_room(window(7, now), 4) && !limit.has_no_room(window(7, now), 3));
         assert!(limit.has_no_room(window(u32::MAX, now), u32::MAX));
@@ -388,7 +397,7 @@ mod tests {
 
     #[test]
     fn the_stricter_allowance_has_fewer_calls_left() {
-        let (more, fewer) = (Allowance { limit: 10, remaining: 9 }, Allowance { limit: 10, remaining: 2 });
+        let [more, fewer] = [9, 2].map(|remaining| Allowance { limit: 10, remaining, resets_in: 60 });
 
         assert_eq!((more.stricter(fewer), fewer.stricter(more)), (fewer, fewer));
     }

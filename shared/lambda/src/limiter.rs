@@ -73,7 +73,7 @@ impl Limiter {
             count.window.hits += 1;
             count.here += 1;
             count.unmerged += 1;
-            self.limit.of(subject).allowance(count.window)
+            self.limit.of(subject).allowance(count.window, now)
         });
         Ok(allowances.reduce(Allowance::stricter))
     }
@@ -211,7 +211,7 @@ mod tests {
         let limiter = limiter();
 
         for remaining in (0..20).rev() {
-            assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining }));
+            assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining, resets_in: 60 }));
         }
         let later = noon().plus(SECOND / 2);
         assert_eq!(count(&limiter, &ada(), later), Err(Refusal { limit: 20, retry_after: 60 }));
@@ -226,7 +226,7 @@ mod tests {
 
         let after = noon().plus(SECOND * 60);
 
-        assert_eq!(count(&limiter, &ada(), after), Ok(Allowance { limit: 20, remaining: 19 }));
+        assert_eq!(count(&limiter, &ada(), after), Ok(Allowance { limit: 20, remaining: 19, resets_in: 60 }));
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(passed, 20);
         assert_eq!(limiter.due(&ada[1], noon()).unwrap().hits, 20);
         let neighbour = limiter.count(&networks(1 << 64), noon());
-        assert_eq!(neighbour, Ok(Some(Allowance { limit: 20, remaining: 19 })));
+        assert_eq!(neighbour, Ok(Some(Allowance { limit: 20, remaining: 19, resets_in: 60 })));
     }
 
     #[test]
@@ -349,7 +349,7 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { ends_at, hits: 18 });
 
-        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 1 }));
+        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 1, resets_in: 20 }));
         call(&limiter, 1, noon());
         assert_eq!(count(&limiter, &ada(), noon()), Err(Refusal { limit: 20, retry_after: 20 }));
         assert!(count(&limiter, &ada(), ends_at).is_ok());
@@ -364,7 +364,7 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { hits: 10, ..sent });
 
-        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 6 }), "10 + 3 + 1");
+        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 6, resets_in: 60 }), "10 + 3 + 1");
         assert_eq!(limiter.due(&ada(), noon().plus(SECOND * 5)).unwrap().hits, 4);
     }
 
@@ -391,7 +391,7 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { hits: 20, ..sent });
 
-        assert_eq!(count(&limiter, &ada(), after), Ok(Allowance { limit: 20, remaining: 18 }));
+        assert_eq!(count(&limiter, &ada(), after), Ok(Allowance { limit: 20, remaining: 18, resets_in: 60 }));
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Throttle {
             }
         };
         if let Some(window) = counted {
-            let allowance = self.by_person.allowance(window);
+            let allowance = self.by_person.allowance(window, now);
             request.note_allowance(by_address.map_or(allowance, |other| other.stricter(allowance)));
         }
         Ok(())

@@ -1,10 +1,12 @@
+use std::sync::LazyLock;
+
 use lambda_http::http::{HeaderValue, StatusCode, header};
 use linklet_domain::{Allowance, Invalid, LinkStatus, Refusal, Role, Scope, ShortCode, WorkspaceId, WorkspaceName};
 use linklet_dynamodb::RepositoryError;
 use serde::Serialize;
 
 use super::{InvalidBody, Problem, Request, Response, response::problem};
-use crate::{actor::Actor, telemetry::chain};
+use crate::{actor::Actor, config, telemetry::chain};
 
 /// What a handler returns.
 pub type Result<T, E = ApiError> = std::result::Result<T, E>;
@@ -251,6 +253,7 @@ impl ApiError {
             detail: &sentence,
             error: &sentence,
             code: kind.code(),
+            docs_url: docs_url(request, kind),
             field: self.field(),
             workspace: match &self {
                 Self::LastAdminOf(workspace_id, workspace) => Some(NamedWorkspace { workspace_id, workspace }),
@@ -275,10 +278,17 @@ impl ApiError {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         if let Self::Throttled(refusal) = self {
-            request.note_allowance(Allowance { limit: refusal.limit, remaining: 0 });
+            request.note_allowance(Allowance { limit: refusal.limit, remaining: 0, resets_in: refusal.retry_after });
         }
         response
     }
+}
+
+/// The paragraph about a problem under `/api/docs`, at the base in `PUBLIC_BASE_URL` or else where the client reached us.
+fn docs_url(request: &Request, problem: Problem) -> String {
+    static BASE: LazyLock<Option<String>> = LazyLock::new(|| config::optional("PUBLIC_BASE_URL"));
+    let base = BASE.clone().unwrap_or_else(|| request.origin());
+    format!("{base}/api/docs#{}", problem.code())
 }
 
 fn log_refused_access(request: &Request, problem: Problem) {
@@ -304,6 +314,7 @@ struct Document<'a> {
     detail: &'a str,
     error: &'a str,
     code: &'static str,
+    docs_url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
     #[serde(flatten)]

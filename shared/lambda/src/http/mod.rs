@@ -210,6 +210,7 @@ fn complete(request: &Request, response: &mut Response) {
     if let Some(allowance) = request.allowance() {
         headers.insert("x-ratelimit-limit", allowance.limit.into());
         headers.insert("x-ratelimit-remaining", allowance.remaining.into());
+        headers.insert("x-ratelimit-reset", allowance.resets_in.into());
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

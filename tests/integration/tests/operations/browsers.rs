@@ -71,6 +71,7 @@ fn an_application_can_read_what_answers_say_in_headers() {
         "x-correlation-id",
         "x-ratelimit-limit",
         "x-ratelimit-remaining",
+        "x-ratelimit-reset",
     ];
     assert_eq!(texts(&rules["ExposeHeaders"]), expected.into());
 }

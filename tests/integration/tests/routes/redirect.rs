@@ -207,7 +207,8 @@ async fn an_unknown_code_is_404() {
     assert_eq!((answer.status, answer.header("content-type")), (404, "application/problem+json"));
     let expected = json!({
         "type": "urn:linklet:problem:not_found", "title": "Not Found", "status": 404, "detail": "not found",
-        "error": "not found", "code": "not_found", "correlation_id": "req-42",
+        "error": "not found", "code": "not_found", "docs_url": "https://api.example.com/api/docs#not_found",
+        "correlation_id": "req-42",
     });
     assert_eq!(answer.json(), expected);
 }
@@ -296,7 +297,7 @@ async fn pages_of_own_domains_demand_https_and_redirects_have_no_page_headers() 
     let mut names: Vec<_> = followed.headers().map(|(name, _)| name).collect();
     names.sort_unstable();
     let expected = "cache-control location x-content-type-options x-correlation-id x-ratelimit-limit \
-                    x-ratelimit-remaining x-robots-tag";
+                    x-ratelimit-remaining x-ratelimit-reset x-robots-tag";
     assert_eq!(names.join(" "), expected);
 }
 

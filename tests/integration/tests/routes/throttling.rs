@@ -43,6 +43,7 @@ async fn every_answer_tells_how_many_links_are_left() {
 
     assert_eq!((created.status, told(&created)), (201, ["10", "9", ""]));
     assert_eq!((refused.status, told(&refused)), (400, ["10", "8", ""]));
+    assert_eq!(refused.header("x-ratelimit-reset"), "60");
 }
 
 #[tokio::test]
@@ -237,6 +238,7 @@ async fn environments_learn_of_each_others_calls_by_merging() {
     assert_eq!(told(&second.look(1, later).await), ["300", "68", ""], "300 - 201 - 31");
     let refused = second.look(69, later).await;
     assert_eq!((refused.status, told(&refused)), (429, ["300", "0", "40"]), "the first one's window");
+    assert_eq!(refused.header("x-ratelimit-reset"), "40");
 }
 
 #[tokio::test]
