@@ -159,10 +159,11 @@ impl Update {
         after.availability.check_window()?;
         if let Some(url) = &patch.url {
             self.short_urls.refuse_own(request, "url", url)?;
-            if after.watch {
-                // Not every URL that can be followed can be a target.
-                self.room.reach.require(url).map_err(|refused| refused.in_field("url"))?;
-            }
+        }
+        if after.watch && (patch.url.is_some() || !before.watch) {
+            // Not every URL that can be followed can be a target.
+            let member = if patch.url.is_some() { "url" } else { "watch" };
+            self.room.reach.require(&after.target).map_err(|refused| refused.in_field(member))?;
         }
         if let Some(Some(fallback)) = &patch.fallback_url {
             self.short_urls.refuse_own(request, "fallback_url", fallback)?;

@@ -1,5 +1,5 @@
-//! Adds links to the watchers of their targets when they are created, extended or no longer suspended, and removes them when they are
-//! deleted, expire, are suspended or give it up.
+//! Adds links to the watchers of their targets when they are created, begin to watch, are extended or no longer suspended, and removes
+//! them when they are deleted, expire, are suspended or stop watching.
 //!
 //! The records of LinksTable's stream are processed in their order, which is kept for each link. They may come again, and after
 //! a redrive in another order. The table stores which links watch and which have stopped, so that changes nothing.
@@ -67,14 +67,14 @@ fn watcher_changes(event: &Event) -> Result<Vec<WatcherChange>, Invalid> {
             vec![WatcherChange::Added(Box::new(target_of(event, original_url, user_id)?), link.clone())]
         }
         EventDetail::UrlExpired(LinkEvent { watched_target: Some(target), link, .. })
+        | EventDetail::UrlUnwatched(LinkEvent { watched_target: Some(target), link, .. })
         | EventDetail::UrlSuspended(UrlSuspended {
             link: LinkEvent { watched_target: Some(target), link, .. }, ..
         }) => {
             vec![WatcherChange::Paused(target.clone(), link.clone())]
         }
         EventDetail::UrlDeleted(UrlDeleted { watched_target: Some(target), link, .. })
-        | EventDetail::UrlPurged(LinkEvent { watched_target: Some(target), link, .. })
-        | EventDetail::UrlUnwatched(LinkEvent { watched_target: Some(target), link, .. }) => {
+        | EventDetail::UrlPurged(LinkEvent { watched_target: Some(target), link, .. }) => {
             vec![WatcherChange::Removed(target.clone(), link.clone())]
         }
         EventDetail::UrlUpdated(updated) if updated.watch => moved(event, updated)?,

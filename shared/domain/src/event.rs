@@ -77,13 +77,13 @@ event_details! {
     UrlExpired(LinkEvent) = "url.expired";
     /// A link was used as often as it may be.
     UrlExhausted(UrlExhausted) = "url.exhausted";
-    /// An expired link was given more time, and redirects again. The event says what the link is now, as that of a new one does.
+    /// An expired link was given more time, or a link begins to watch. The event says what the link is now, as that of a new one does.
     UrlExtended(UrlCreated) = "url.extended";
     /// A link leads nowhere until what suspends it is over.
     UrlSuspended(UrlSuspended) = "url.suspended";
     /// What has suspended a link is over. The event says what the link is now, as that of a new one does.
     UrlResumed(UrlResumed) = "url.resumed";
-    /// A link has given up watching where it leads.
+    /// A link watches no more where it leads.
     UrlUnwatched(LinkEvent) = "url.unwatched";
     /// A link that was deleted or had expired has given way to its tombstone: it can't be extended any more. Its statistics stay.
     UrlRemoved(LinkEvent) = "url.removed";

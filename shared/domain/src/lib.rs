@@ -88,9 +88,7 @@ pub use job::{
 pub use link::{ExpiryStep, Link, LinkEdit, LinkIdentity, LinkWrite, Record, StoredLink, Tombstone};
 pub use link_changes::{HistoryEntry, LinkChanges, Transition};
 pub use link_id::{Generation, LinkId};
-pub use link_metadata::{
-    Description, ExternalId, LinkMetadata, LinkName, LinkPatch, NoWatch, Notes, TagChange, Tags, Title,
-};
+pub use link_metadata::{Description, ExternalId, LinkMetadata, LinkName, LinkPatch, Notes, TagChange, Tags, Title};
 pub use link_password::LinkPassword;
 pub use link_query::{
     ArchivedFilter, LinkFilter, LinkSearch, LinkSummary, PageNumber, PageRows, SortBy, SortOrder, StatusFilter,

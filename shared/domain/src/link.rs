@@ -164,7 +164,7 @@ impl Link {
                 preview: member(patch.preview.as_ref(), &options.preview),
             },
             routing: member(patch.routing.as_ref(), &self.routing),
-            watch: self.watch && patch.watch.is_none(),
+            watch: patch.watch.unwrap_or(self.watch),
             archived: patch.archived.unwrap_or(self.archived),
             revision: self.revision.next(),
             ..self.clone()
@@ -360,7 +360,7 @@ impl Tombstone {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{ClickLimit, NoWatch};
+    use crate::ClickLimit;
 
     fn expiring_at(expires_at: Option<Timestamp>) -> Availability {
         Availability { expires_at, ..Availability::default() }
@@ -479,7 +479,7 @@ pub(crate) mod tests {
             let (anew, watched) = target_of(&link, &patch);
             assert!(anew.is_some() && anew == watched, "{patch:?}");
         }
-        let ended = |patch: LinkPatch| LinkPatch { watch: Some(NoWatch), ..patch };
+        let ended = |patch: LinkPatch| LinkPatch { watch: Some(false), ..patch };
         for (link, patch) in [
             (expiring(later), to(Some(noon))),
             (expiring(later), to(Some(later))),
@@ -491,6 +491,9 @@ pub(crate) mod tests {
         ] {
             assert_eq!(target_of(&link, &patch).0, None, "{patch:?}");
         }
+        let begun = LinkPatch { watch: Some(true), ..LinkPatch::default() };
+        assert!(target_of(&expiring(later).changed_by(&ended(LinkPatch::default()), noon), &begun).0.is_some());
+        assert_eq!(target_of(&expiring(later), &begun).0, None, "it does");
     }
 
     #[test]

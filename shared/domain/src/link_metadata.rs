@@ -317,23 +317,9 @@ pub struct LinkPatch {
     /// Whether the link is put away.
     #[serde(deserialize_with = "optional")]
     pub archived: Option<bool>,
-    /// That the link watches no more where it leads.
+    /// Whether the link watches where it leads.
     #[serde(deserialize_with = "optional")]
-    pub watch: Option<NoWatch>,
-}
-
-/// `false`, as the new value of `watch`: a link can give up watching, and never begin to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "bool")]
-pub struct NoWatch;
-
-impl TryFrom<bool> for NoWatch {
-    type Error = Invalid;
-
-    fn try_from(watch: bool) -> Result<Self, Invalid> {
-        const REFUSED: &str = "watch can only be given up, with false; a link begins to watch when it is created";
-        if watch { Err(Invalid::new(REFUSED)) } else { Ok(Self) }
-    }
+    pub watch: Option<bool>,
 }
 
 fn patched_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {

@@ -364,7 +364,11 @@ mod tests {
 
         limiter.merged(&ada(), sent, Window { hits: 10, ..sent });
 
-        assert_eq!(count(&limiter, &ada(), noon()), Ok(Allowance { limit: 20, remaining: 6, resets_in: 60 }), "10 + 3 + 1");
+        assert_eq!(
+            count(&limiter, &ada(), noon()),
+            Ok(Allowance { limit: 20, remaining: 6, resets_in: 60 }),
+            "10 + 3 + 1"
+        );
         assert_eq!(limiter.due(&ada(), noon().plus(SECOND * 5)).unwrap().hits, 4);
     }
 

@@ -125,12 +125,16 @@ impl LinkChange {
         Some(self.event("unwatched", self.after.updated_at, detail))
     }
 
-    /// The clocks of two hosts differ, and a watch begins again only after it has ended. So the event is later than the expiry in
-    /// any case.
+    /// The link is watched again, or from now on. The clocks of two hosts differ, and a watch begins again only after it has ended. So
+    /// the event is later than the expiry in any case.
     fn extended(&self) -> Option<Event> {
-        let was_expired = self.before.expiry_is_published && !self.after.expiry_is_published;
-        let expired_at = self.before.availability.expires_at.filter(|_| was_expired)?;
-        let occurred_at = self.after.updated_at.max(expired_at.plus(Duration::from_millis(1)));
+        let (before, after) = (&self.before, &self.after);
+        if after.expiry_is_published || !before.expiry_is_published && (before.watch || !after.watch) {
+            return None;
+        }
+        let expired_at = before.availability.expires_at.filter(|_| before.expiry_is_published);
+        let resumes_at = expired_at.map(|expired_at| expired_at.plus(Duration::from_millis(1)));
+        let occurred_at = resumes_at.map_or(after.updated_at, |resumes_at| after.updated_at.max(resumes_at));
         let detail = EventDetail::UrlExtended(state_of_link(self.after.clone()));
         Some(self.event("extended", occurred_at, detail))
     }

@@ -4,9 +4,7 @@ use std::{iter, time::Duration};
 
 use aws_lambda_events::{dynamodb::EventRecord, streams::DynamoDbEventResponse};
 use futures_util::future::join_all;
-use linklet_domain::{
-    Link, LinkIdentity, LinkPatch, NoWatch, Target, TargetId, TargetStatus, TargetUrl, Timestamp, UserId,
-};
+use linklet_domain::{Link, LinkIdentity, LinkPatch, Target, TargetId, TargetStatus, TargetUrl, Timestamp, UserId};
 use linklet_dynamodb::WatchTable;
 use linklet_lambda::batch::Consumer;
 use linklet_test_support::{FakeQueues, Fault, Faults, LinkBuilder, Outage, TestDynamoDb};
@@ -297,7 +295,7 @@ async fn the_last_link_to_give_up_watching_takes_its_target_along() {
     let (first, other) = (fixture.watching(link("first")).await, link("other"));
     let other = fixture.watching(other.in_workspace(&first.identity.workspace)).await;
     let give_up = async |link: &Link| {
-        fixture.change(link, LinkPatch { watch: Some(NoWatch), ..LinkPatch::default() }).await;
+        fixture.change(link, LinkPatch { watch: Some(false), ..LinkPatch::default() }).await;
     };
     assert_eq!(fixture.watchers(&first).await, Some(2));
 
@@ -309,6 +307,21 @@ async fn the_last_link_to_give_up_watching_takes_its_target_along() {
 
     assert_eq!(fixture.watchers(&first).await, None);
     assert!(fixture.queues.events("notify").iter().all(|event| event["event_type"] == "url.created"));
+}
+
+#[tokio::test]
+async fn a_link_begins_to_watch_again_but_not_after_its_expiry() {
+    let fixture = Fixture::new();
+    let (link, expired) = (fixture.watching(link("launch")).await, link("over").expires_at(Timestamp::now()));
+    let expired = fixture.watching(expired.to("https://example.com/over")).await;
+    let watch = async |link: &Link, on: bool| {
+        let changed = fixture.change(link, LinkPatch { watch: Some(on), ..LinkPatch::default() }).await;
+        fixture.watchers(&changed).await
+    };
+
+    assert_eq!((watch(&link, false).await, watch(&link, true).await), (None, Some(1)));
+    fixture.db.links().publish_expiry(&expired).await.unwrap();
+    assert_eq!((watch(&expired, false).await, watch(&expired, true).await), (None, None));
 }
 
 #[tokio::test]
@@ -475,7 +488,7 @@ async fn a_new_fragment_keeps_a_link_watching_and_giving_up_ends_it() {
     fixture.change(&link, to(&format!("{URL}#part"))).await;
     assert_eq!(fixture.watchers(&link).await, Some(1));
 
-    let moved = fixture.change(&link, LinkPatch { watch: Some(NoWatch), ..to("https://example.com/b") }).await;
+    let moved = fixture.change(&link, LinkPatch { watch: Some(false), ..to("https://example.com/b") }).await;
     assert_eq!((fixture.watchers(&link).await, moved.watch), (None, false));
     assert_eq!(fixture.watchers(&moved).await, None);
 }

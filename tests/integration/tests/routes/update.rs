@@ -99,6 +99,22 @@ async fn a_watching_link_without_room_is_extended_only_if_it_stops_watching() {
 }
 
 #[tokio::test]
+async fn a_link_begins_to_watch_only_what_there_is_room_for() {
+    let fixture = Fixture::new().await;
+    let begin = async || fixture.patch(&json!({"watch": true})).await;
+    fixture.db.store(&fixture.link("local").to("http://127.0.0.1/").build()).await;
+    assert_eq!(fixture.patch_of("local", &json!({"watch": true})).await.json()["field"], "watch");
+
+    let begun = begin().await;
+    assert_eq!((begun.status, &begun.json()["watch"]), (200, &json!(true)));
+    assert!(begun.json()["target_id"].is_string());
+
+    fixture.patch(&json!({"watch": false})).await.expecting(200);
+    watching_in_a_full_workspace(&fixture, Timestamp::now()).await;
+    assert_eq!(begin().await.json()["code"], "target_quota_reached");
+}
+
+#[tokio::test]
 async fn a_link_keeps_watching_if_its_target_exists_or_is_unreadable() {
     let mut fixture = Fixture::new().await;
     let now = Timestamp::now();
@@ -359,7 +375,6 @@ async fn each_refusal_gives_its_reason() {
         (json!({"external_id": "x".repeat(256)}), "external_id must have at most 255 characters"),
         (json!({"external_id": 7}), "external_id must be a string"),
         (json!({"watch": "no"}), "watch must be true or false"),
-        (json!({"watch": true}), "watch can only be given up, with false; a link begins to watch when it is created"),
     ];
 
     for (body, reason) in cases {

@@ -142,10 +142,8 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
-    ${link
-      ? html`<${Checkbox} label="The link works" hint="While it is switched off, visitors see that it is." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />
-          ${link.watch && html`<${Checkbox} label="Watch the target" hint="Given up, it can’t be begun again." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}`
-      : html`<${Checkbox} label="Watch the target" hint="You are told when it stops answering. This can be given up later, and not begun." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />`}
+    ${link && html`<${Checkbox} label="The link works" hint="While it is switched off, visitors see that it is." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`}
+    <${Checkbox} label="Watch the target" hint="You are told when it stops answering." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />
   <//>`;
 }
 
