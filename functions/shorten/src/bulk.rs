@@ -19,7 +19,7 @@ impl Shorten {
         let until = self.bulk.admit(request, caller, links.len()).await?;
         let results = bulk::each(links.len(), by_url(&links), until, |index| {
             let key = key.clone().map(|key| AnswerKey { key, index: Some(index) });
-            self.link_for(request, &links[index], caller, key, Some(until))
+            self.writer.link_for(request, &links[index], caller, key, Some(until))
         });
         Ok(bulk::results(request, results.await))
     }

@@ -1,48 +1,28 @@
 //! Creates short links, one or many, with rate limits. And tells which codes are free.
 
 mod bulk;
-mod creation;
-mod new_link;
 
-use linklet_domain::{AnswerKey, ReservedCodes, Scope, ShortCode, Unavailable};
-use linklet_dynamodb::LinksTable;
-use linklet_lambda::blocks::Blocks;
+use linklet_domain::{AnswerKey, Scope, ShortCode, Unavailable};
 use linklet_lambda::bulk::Bulk;
-use linklet_lambda::hashing::LinkHashing;
-use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json};
+use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, StatusCode, json};
 use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::throttle::Throttle;
-use linklet_lambda::watching::TargetRoom;
 use serde::Serialize;
 
 /// `POST /api/shorten`, `POST /api/links/bulk` and `GET /api/codes/{code}`.
 pub struct Shorten {
-    /// The repository of links.
-    pub links: LinksTable,
-    /// Knows whether there is room for what a link watches.
-    pub room: TargetRoom,
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// What operators have blocked.
-    pub blocks: Blocks,
-    /// Builds short URLs.
-    pub short_urls: ShortUrls,
+    /// Creates links.
+    pub writer: LinkWriter,
     /// Limits new links.
     pub throttle: Throttle,
     /// Limits questions about codes.
     pub throttle_of_codes: Throttle,
     /// Counts the links of requests about many.
     pub bulk: Bulk,
-    /// Hashes the passwords of links.
-    pub hashing: LinkHashing,
-    /// Codes that no link gets.
-    pub reserved: ReservedCodes,
-    /// Generates codes.
-    pub generate_code: CodeGenerator,
 }
-
-/// Where generated codes come from.
-pub type CodeGenerator = fn() -> Result<ShortCode, getrandom::Error>;
 
 impl Handler for Shorten {
     async fn handle(&self, request: &Request) -> Result<Response> {
@@ -52,7 +32,7 @@ impl Handler for Shorten {
                 self.throttle.admit(request, &caller.user).await?;
                 let key = request.idempotency_key()?.map(|key| AnswerKey { key, index: None });
                 let body = request.large_json_object()?;
-                self.link_for(request, &body, &caller, key, None).await
+                self.writer.link_for(request, &body, &caller, key, None).await
             }
             (&Method::POST, ["api", "links", "bulk"]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
@@ -72,10 +52,10 @@ impl Handler for Shorten {
 impl Shorten {
     /// Whether a new link of the caller's can have a code. Somebody else may take it the next moment.
     async fn availability(&self, caller: &Caller, text: &str) -> Result<Response> {
-        let reason = match ShortCode::candidate(text, &self.reserved) {
+        let reason = match ShortCode::candidate(text, &self.writer.reserved) {
             Err(reason) => Some(reason),
             Ok(code) => {
-                let record = self.links.redirect_target(&code).await?;
+                let record = self.writer.links.redirect_target(&code).await?;
                 let is_taken = record.is_some_and(|record| !record.leaves_its_code_to(&caller.workspace));
                 is_taken.then_some(Unavailable::Taken)
             }

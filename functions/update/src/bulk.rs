@@ -57,10 +57,11 @@ impl Update {
     /// The links that were changed as answers show them, with what is shown with them read for all at once.
     async fn shown(&self, request: &Request, changed: Vec<Result<Changed>>) -> Vec<Result<Response>> {
         let links: Vec<_> = changed.iter().flatten().map(|changed| changed.link.clone()).collect();
-        let around =
-            LinkTables { links: &self.links, stats: &self.stats, people: &self.people }.surroundings(&links).await;
+        let around = LinkTables { links: &self.writer.links, stats: &self.stats, people: &self.people }
+            .surroundings(&links)
+            .await;
         let shown = |Changed { link, ignored }| {
-            let view = OneLink::among(request, &self.short_urls, &around, link);
+            let view = OneLink::among(request, &self.writer.short_urls, &around, link);
             naming(&ignored, json(StatusCode::OK, &view))
         };
         changed.into_iter().map(|changed| changed.map(shown)).collect()

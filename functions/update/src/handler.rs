@@ -2,45 +2,39 @@
 //! that they have followed before.
 
 mod bulk;
+mod put;
 
 use std::time::Instant;
 
 use linklet_domain::{
-    Destinations, Link, LinkEdit, LinkName, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope,
+    Destinations, Invalid, Link, LinkEdit, LinkName, LinkPassword, LinkPatch, LinkStatus, Precondition, Record, Scope,
     TagChange, Timestamp, patched,
 };
-use linklet_dynamodb::{EditContext, EditOutcome, LinksTable, Names, StatsTable};
-use linklet_lambda::blocks::Blocks;
+use linklet_dynamodb::{EditContext, EditOutcome, Names, StatsTable};
 use linklet_lambda::bulk::Bulk;
-use linklet_lambda::hashing::LinkHashing;
 use linklet_lambda::http::{
-    ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, Result, ShortUrls, StatusCode,
-    json, tagged,
+    ApiError, Edge, Handler, Immutable, JsonObject, Method, Problem, Request, Response, Result, StatusCode, json,
+    tagged,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::link_view::{LinkTables, OneLink};
+use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::rules::{GivenRules, RulesView, refuse_own};
-use linklet_lambda::watching::TargetRoom;
+use linklet_lambda::throttle::Throttle;
 use serde::Deserialize;
 
-/// `PATCH /api/links/{code}`, `PATCH /api/links/bulk` and `PUT /api/links/{code}/rules`.
+/// `PATCH /api/links/{code}`, `PUT /api/links/ext:{external_id}`, `PATCH /api/links/bulk` and `PUT /api/links/{code}/rules`.
 pub struct Update {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
-    /// The repository of links.
-    pub links: LinksTable,
+    /// Creates links, and has what changes them.
+    pub writer: LinkWriter,
+    /// Limits new links.
+    pub throttle: Throttle,
     /// The repository of statistics, for the link's click count.
     pub stats: StatsTable,
-    /// Knows whether there is room for what an extended link watches.
-    pub room: TargetRoom,
     /// The repository of people's names, for that of the link's creator.
     pub people: Names,
-    /// What operators have blocked.
-    pub blocks: Blocks,
-    /// Builds short URLs.
-    pub short_urls: ShortUrls,
-    /// Hashes the passwords of links.
-    pub hashing: LinkHashing,
     /// Counts the links of requests about many.
     pub bulk: Bulk,
     /// The edge that tells visitors' countries, without which no rule about them holds.
@@ -57,6 +51,7 @@ impl Handler for Update {
                 Box::pin(self.update_many(request, &caller)).await
             }
             (&Method::PATCH, ["api", "links", code]) => self.update(request, &writer().await?, code).await,
+            (&Method::PUT, ["api", "links", name]) => self.put(request, &writer().await?, name).await,
             (&Method::PUT, ["api", "links", code, "rules"]) => {
                 self.replace_rules(request, &writer().await?, code).await
             }
@@ -69,16 +64,20 @@ impl Update {
     async fn update(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let change = Change::read(request, &request.large_json_object()?)?;
         let link = self.change(request, caller, code, change, None).await?;
+        Ok(self.shown_alone(request, StatusCode::OK, link).await)
+    }
+
+    async fn shown_alone(&self, request: &Request, status: StatusCode, link: Link) -> Response {
         let (generation, revision) = (link.id().generation.clone(), link.revision);
-        let tables = LinkTables { links: &self.links, stats: &self.stats, people: &self.people };
-        let body = OneLink::load(request, &self.short_urls, tables, link).await;
-        Ok(tagged(json(StatusCode::OK, &body), &generation, revision))
+        let tables = LinkTables { links: &self.writer.links, stats: &self.stats, people: &self.people };
+        let body = OneLink::load(request, &self.writer.short_urls, tables, link).await;
+        tagged(json(status, &body), &generation, revision)
     }
 
     async fn replace_rules(&self, request: &Request, caller: &Caller, code: &str) -> Result<Response> {
         let routing = request.json::<GivenRules>()?.into_routing()?;
         if let Some(routing) = &routing {
-            refuse_own(&self.short_urls, request, routing)?;
+            refuse_own(&self.writer.short_urls, request, routing)?;
         }
         let patch = LinkPatch { routing: Some(routing), ..LinkPatch::default() };
         let change = Change { patch, ..Change::default() };
@@ -110,13 +109,13 @@ impl Update {
         change.destinations = self.destinations(&link, &after, request.received_at).await?;
         let password_hash = match &change.password {
             Some(Some(password)) => {
-                Some(Some(self.hashing.hash(request, &caller.user, password, among_many_until).await?))
+                Some(Some(self.writer.hashing.hash(request, &caller.user, password, among_many_until).await?))
             }
             Some(None) => Some(None),
             None => None,
         };
         if let Some(target) = after.target_watched_anew(&link) {
-            self.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
+            self.writer.room.require(&link.identity.workspace, &link.identity.owner, &target).await?;
         }
         let context = EditContext {
             precondition: &precondition,
@@ -126,7 +125,7 @@ impl Update {
             correlation_id: &request.correlation_id,
         };
         let decide = |record: &Record<Link>| self.decide(request, &change, open(record)?);
-        match self.links.edit(Record::Link(link), &context, decide).await? {
+        match self.writer.links.edit(Record::Link(link), &context, decide).await? {
             EditOutcome::Kept(Record::Link(link)) | EditOutcome::Written(Record::Link(link)) => Ok(link),
             EditOutcome::Kept(_) | EditOutcome::Written(_) | EditOutcome::Gone => {
                 Err(ApiError::gone(LinkStatus::Purged))
@@ -142,7 +141,7 @@ impl Update {
     async fn changeable(&self, request: &Request, caller: &Caller, code: &str) -> Result<Link> {
         const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
         let name = LinkName::parse(code).map_err(|_| UNKNOWN)?;
-        let record = self.links.find_named(&caller.workspace, &name).await?.ok_or(UNKNOWN)?;
+        let record = self.writer.links.find_named(&caller.workspace, &name).await?.ok_or(UNKNOWN)?;
         caller.require_link(&record)?;
         self.authenticator.confirm(request, caller, &record.identity().owner, Scope::LinksWrite).await?;
         open(&record).cloned()
@@ -151,6 +150,9 @@ impl Update {
     /// What becomes of a link, by nothing but what the request says and what the link is.
     fn decide(&self, request: &Request, change: &Change, before: &Link) -> Result<LinkEdit> {
         let patch = &change.patch;
+        if change.custom_code.as_deref().is_some_and(|code| code != before.id().code.as_str()) {
+            return Err(Invalid::new(CODE_STAYS).in_field("custom_code").into());
+        }
         let mut after = before.changed_by(patch, request.received_at);
         after.metadata.tags = change.tags.made_to(&after.metadata.tags)?;
         if *patch == LinkPatch::default() && after.metadata.tags == before.metadata.tags {
@@ -158,17 +160,17 @@ impl Update {
         }
         after.availability.check_window()?;
         if let Some(url) = &patch.url {
-            self.short_urls.refuse_own(request, "url", url)?;
+            self.writer.short_urls.refuse_own(request, "url", url)?;
         }
         if after.watch && (patch.url.is_some() || !before.watch) {
             // Not every URL that can be followed can be a target.
             let member = if patch.url.is_some() { "url" } else { "watch" };
-            self.room.reach.require(&after.target).map_err(|refused| refused.in_field(member))?;
+            self.writer.room.reach.require(&after.target).map_err(|refused| refused.in_field(member))?;
         }
         if let Some(Some(fallback)) = &patch.fallback_url {
-            self.short_urls.refuse_own(request, "fallback_url", fallback)?;
+            self.writer.short_urls.refuse_own(request, "fallback_url", fallback)?;
         }
-        self.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?;
+        self.writer.short_urls.refuse_own_image(request, patch.preview.iter().flatten().next())?;
         let is_fixed = change.destinations == Destinations::Fixed;
         Problem::DestinationFixed.when(is_fixed && !after.adds_no_destination(before))?;
         Ok(LinkEdit::Change(Box::new(after)))
@@ -182,8 +184,8 @@ impl Update {
         if after.adds_no_destination(before) {
             return Ok(Destinations::Fixed);
         }
-        self.blocks.refuse(after, now).await?;
-        let workspace = self.room.users.workspace(&before.identity.workspace).await?;
+        self.writer.blocks.refuse(after, now).await?;
+        let workspace = self.writer.room.users.workspace(&before.identity.workspace).await?;
         match workspace.map(|workspace| workspace.destinations).unwrap_or_default() {
             Destinations::Fixed => Err(Problem::DestinationFixed.into()),
             editable @ Destinations::Editable => Ok(editable),
@@ -200,16 +202,15 @@ fn open(record: &Record<Link>) -> Result<&Link> {
     }
 }
 
+const CODE_STAYS: &str = "the code of a link never changes; create another link";
+
 /// What nobody can change of a link.
 const IMMUTABLE: [Immutable; 3] = [
     Immutable {
         members: &["rules", "variants", "has_rules"],
         sentence: Some("rules and variants are changed with PUT /api/links/{code}/rules"),
     },
-    Immutable {
-        members: &["custom_code", "short_code", "short_url"],
-        sentence: Some("the code of a link never changes; create another link"),
-    },
+    Immutable { members: &["custom_code", "short_code", "short_url"], sentence: Some(CODE_STAYS) },
     Immutable {
         members: &[
             "id",
@@ -237,6 +238,8 @@ struct Change {
     /// What becomes of the link's tags, whatever tags others give it meanwhile.
     tags: TagChange,
     password: Option<Option<LinkPassword>>,
+    /// The code that the link must have.
+    custom_code: Option<String>,
     /// Whether the link may lead elsewhere.
     destinations: Destinations,
 }
@@ -244,7 +247,7 @@ struct Change {
 impl Default for Change {
     fn default() -> Self {
         let (patch, tags, destinations) = (LinkPatch::default(), TagChange::default(), Destinations::Editable);
-        Self { patch, tags, password: None, destinations }
+        Self { patch, tags, password: None, custom_code: None, destinations }
     }
 }
 
@@ -257,7 +260,10 @@ struct Secret {
 
 impl Change {
     fn read(request: &Request, body: &JsonObject) -> Result<Self> {
-        let patch: LinkPatch = body.read_patch(&IMMUTABLE)?;
+        Self::of(request, body, body.read_patch(&IMMUTABLE)?)
+    }
+
+    fn of(request: &Request, body: &JsonObject, patch: LinkPatch) -> Result<Self> {
         let Secret { password } = body.read()?;
         request.require_future("expires_at", patch.expires_at.flatten())?;
         let patch = LinkPatch { is_protected: password.as_ref().map(Option::is_some), ..patch };

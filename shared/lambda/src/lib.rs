@@ -8,6 +8,7 @@
 //! - [`email_requests`]: ordering mails with tokens, and about changes of accounts
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`], [`workspace_view`]: a link and a workspace as the API shows them
+//! - [`link_writer`]: creating links
 //! - [`bulk`]: requests about many links
 //! - [`link_filter`]: which links a list or a job means
 //! - [`app`]: addresses of pages of the web application
@@ -37,6 +38,7 @@ pub mod identity;
 pub mod limiter;
 pub mod link_filter;
 pub mod link_view;
+pub mod link_writer;
 pub mod metrics;
 pub mod order;
 pub mod passwords;

@@ -32,6 +32,7 @@ use linklet_lambda::hashing::{Limits, LinkHashing};
 use linklet_lambda::http::{Edge, Pages, ShortUrls};
 use linklet_lambda::identity::Authenticator;
 use linklet_lambda::limiter::{Limiter, Strangers};
+use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::publisher::Publisher;
 use linklet_lambda::throttle::{StatsQueryLimiter, Throttle};
 use linklet_lambda::watching::TargetRoom;
@@ -432,13 +433,10 @@ pub fn hashing(db: &TestDynamoDb) -> LinkHashing {
 pub fn update(db: &TestDynamoDb) -> Update {
     Update {
         authenticator: db.authenticator(),
-        links: db.links(),
+        writer: writer(db),
+        throttle: throttle(db.calls(), 1_000, 1_000),
         stats: db.stats(),
-        room: room(db, 100),
         people: db.names(),
-        blocks: Blocks::new(db.links()),
-        short_urls: ShortUrls::new(None),
-        hashing: hashing(db),
         bulk: Bulk::new(db.calls()),
         edge: Edge::None,
     }
@@ -469,22 +467,33 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 /// With so many new links per minute by person and by address.
 pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
     let throttle = throttle(db.calls(), by_person, by_address);
-    let hashing = LinkHashing::beside(&throttle, "1000".parse().unwrap());
-    Shorten { hashing, authenticator: db.authenticator(), ..shorten_with(db.links(), room(db, 100), throttle) }
+    let shorten = shorten_with(db.links(), room(db, 100), throttle);
+    Shorten { writer: writer(db), authenticator: db.authenticator(), ..shorten }
 }
 
 /// That believes tokens, takes no keys, has these tables, and the codes of the operating system's generator.
 pub fn shorten_with(links: LinksTable, room: TargetRoom, throttle: Throttle) -> Shorten {
     Shorten {
+        writer: writer_with(links, room, LinkHashing::beside(&throttle, HashBudget::default())),
+        authenticator: authenticator(),
+        throttle_of_codes: throttle.of(LimitedRoute::Codes),
+        bulk: Bulk::new(throttle.table.clone()),
+        throttle,
+    }
+}
+
+/// With the codes of the operating system's generator.
+pub fn writer(db: &TestDynamoDb) -> LinkWriter {
+    writer_with(db.links(), room(db, 100), hashing(db))
+}
+
+fn writer_with(links: LinksTable, room: TargetRoom, hashing: LinkHashing) -> LinkWriter {
+    LinkWriter {
         blocks: Blocks::new(links.clone()),
         links,
         room,
-        authenticator: authenticator(),
         short_urls: ShortUrls::new(None),
-        throttle_of_codes: throttle.of(LimitedRoute::Codes),
-        bulk: Bulk::new(throttle.table.clone()),
-        hashing: LinkHashing::beside(&throttle, HashBudget::default()),
-        throttle,
+        hashing,
         reserved: ReservedCodes::default(),
         generate_code: ShortCode::generate,
     }

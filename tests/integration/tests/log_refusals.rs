@@ -4,6 +4,7 @@ use linklet_account::Account;
 use linklet_domain::{
     ApiKeySecret, Membership, Role, SessionId, ShortCode, Timestamp, UnsubscribeToken, UserId, WorkspaceId,
 };
+use linklet_lambda::link_writer::LinkWriter;
 use linklet_shorten::Shorten;
 use linklet_test_support::{
     ApiKeyBuilder, CapturedLogs, LinkBuilder, Person, RequestBuilder, TargetBuilder, TestDynamoDb, issuer, token_for,
@@ -177,8 +178,9 @@ async fn a_request_without_credentials_is_no_warning() {
 async fn five_generated_codes_that_are_taken_are_a_warning() {
     let db = TestDynamoDb::start();
     db.store(&LinkBuilder::new("taken77").build()).await;
-    let shorten =
-        Shorten { generate_code: || Ok(ShortCode::parse("taken77").unwrap()), ..crate::fixture::shorten(&db) };
+    let generate_code = || Ok(ShortCode::parse("taken77").unwrap());
+    let writer = LinkWriter { generate_code, ..crate::fixture::writer(&db) };
+    let shorten = Shorten { writer, ..crate::fixture::shorten(&db) };
     let request = RequestBuilder::new("POST", "/api/shorten").token(&token_for(&WorkspaceId::generate(), Role::Admin));
     let logs = CapturedLogs::start();
 

@@ -25,6 +25,7 @@ use linklet_lambda::breaker::{Breaker, Circuit};
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::following::{Recorder, Spreading};
 use linklet_lambda::limiter::Limiter;
+use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::metrics;
 use linklet_lambda::publisher::Publisher;
 use linklet_redirect::Redirect;
@@ -255,7 +256,8 @@ async fn a_list_that_fails_at_an_item_names_it() {
 async fn a_request_about_many_links_logs_an_unavailable_table_once() {
     let (db, workspace) = (TestDynamoDb::start(), WorkspaceId::generate());
     let links = LinksTable(TestDynamoDb::unreachable_table("LinksTable"));
-    let update = linklet_update::Update { links, authenticator: authenticator(), ..fixture::update(&db) };
+    let writer = LinkWriter { links, ..fixture::writer(&db) };
+    let update = linklet_update::Update { writer, authenticator: authenticator(), ..fixture::update(&db) };
     let body = json!({"codes": ["one", "two", "three"], "add_tags": ["a"]});
     let request =
         RequestBuilder::new("PATCH", "/api/links/bulk").token(&token_for(&workspace, Role::Admin)).json(&body);

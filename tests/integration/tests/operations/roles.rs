@@ -47,7 +47,7 @@ const RIGHTS: &str = "
     LinksTable                        EXTERNAL#      GetItem: jobs-api stats
     LinksTable                        EXTERNAL#      GetItem PutItem: shorten
     LinksTable                        FOLD#          GetItem: operate redirect stats unlock
-    LinksTable                        FOLD#          GetItem PutItem: shorten
+    LinksTable                        FOLD#          GetItem PutItem: shorten update
     LinksTable                        HISTORY#       BatchWriteItem Query: analytics
     LinksTable                        HISTORY#       PutItem: delete jobs update
     LinksTable                        HISTORY#       Query: list
@@ -57,7 +57,8 @@ const RIGHTS: &str = "
     LinksTable                        LINK#          DeleteItem GetItem PutItem: shorten
     LinksTable                        LINK#          GetItem: jobs-api redirect stats unlock
     LinksTable                        LINK#          GetItem PutItem UpdateItem: delete jobs relay
-    LinksTable                        LINK#          GetItem UpdateItem: operate update
+    LinksTable                        LINK#          DeleteItem GetItem PutItem UpdateItem: update
+    LinksTable                        LINK#          GetItem UpdateItem: operate
     LinksTable                        LOCK#          DeleteItem: delete jobs relay
     LinksTable                        LOCK#          DeleteItem PutItem: update
     LinksTable                        LOCK#          GetItem: unlock
@@ -87,9 +88,9 @@ const RIGHTS: &str = "
     ThrottleTable                     GUESS#         BatchWriteItem Query: jobs
     ThrottleTable                     HASHES#        BatchGetItem UpdateItem: auth leave unlock
     ThrottleTable                     HASHES#        UpdateItem: shorten update
-    ThrottleTable                     IP#            UpdateItem: redirect shorten stats
+    ThrottleTable                     IP#            UpdateItem: redirect shorten stats update
     ThrottleTable                     MAIL#          UpdateItem: notify
-    ThrottleTable                     PERSON#        UpdateItem: shorten
+    ThrottleTable                     PERSON#        UpdateItem: shorten update
     ThrottleTable                     WORKSPACE#     UpdateItem: delete jobs-api list overview shorten stats update
     UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview shorten stats update watch
     UsersTable                        ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem: jobs

@@ -19,6 +19,7 @@ use linklet_jobs_api::JobsApi;
 use linklet_lambda::batch::Consumer;
 use linklet_lambda::following::Recorder;
 use linklet_lambda::hashing::LinkHashing;
+use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::publisher::Publisher;
 use linklet_lambda::schedule::{Call, Job};
 use linklet_lambda::watching::TargetRoom;
@@ -250,10 +251,13 @@ impl Measured {
         let metered = Metered::of(&db);
         let users = Workspaces(metered.table("UsersTable"));
         let update = Update {
-            links: LinksTable(metered.table("LinksTable")),
+            writer: LinkWriter {
+                links: LinksTable(metered.table("LinksTable")),
+                room: TargetRoom { users, ..fixture::room(&db, 100) },
+                ..fixture::writer(&db)
+            },
             stats: StatsTable::new(metered.table("StatsTable")),
             people: Names(metered.table("UsersTable")),
-            room: TargetRoom { users, ..fixture::room(&db, 100) },
             ..fixture::update(&db)
         };
 

@@ -45,7 +45,7 @@ impl Office {
     async fn send_text(&self, route: &str, body: &str) -> Answer {
         let (method, path) = route.split_once(' ').unwrap();
         let path = path.replace("{user_id}", &self.ada.id.to_string()).replace("{prefix}", &self.key);
-        let path = path.replace("{code}", "launch");
+        let path = path.replace("{code}", if route == "PUT /api/links/{code}" { "ext:launch" } else { "launch" });
         let function = Template::load().function_for(method, &path);
         let token = self.ada.token(Role::Admin);
         let request = RequestBuilder::new(method, &path).body(body);

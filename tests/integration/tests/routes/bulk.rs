@@ -216,11 +216,12 @@ async fn passwords_wait_for_their_turn_within_the_budget_of_hashes() {
     let protected = |number| json!({"url": format!("https://example.com/{number}"), "password": "open sesame"});
     let links = (0..5).map(protected).collect();
     let hashing = || LinkHashing::within(Limits { hashes: "2".parse().unwrap(), ..fixture::limits(&fixture.db) });
+    let writer = || LinkWriter { hashing: hashing(), ..fixture::writer(&fixture.db) };
 
-    let patient = Shorten { hashing: hashing(), ..fixture::shorten(&fixture.db) };
+    let patient = Shorten { writer: writer(), ..fixture::shorten(&fixture.db) };
     let patient = fixture.create_with("", links, &patient).await;
     let bulk = Bulk { throttle: fixture.db.calls(), begins_for: Duration::from_millis(900) };
-    let hurried = Shorten { hashing: hashing(), bulk, ..fixture::shorten(&fixture.db) };
+    let hurried = Shorten { writer: writer(), bulk, ..fixture::shorten(&fixture.db) };
     let refused = fixture.create_with("", (5..10).map(protected).collect(), &hurried).await;
 
     assert_eq!(statuses(&patient), [201; 5]);
@@ -357,7 +358,7 @@ async fn a_link_that_has_the_tags_is_not_written() {
     let before = fixture.db.link("one").await;
 
     let links = LinksTable(fixture.db.table_with(meter.clone(), "LinksTable"));
-    let update = Update { links, ..fixture.update() };
+    let update = Update { writer: LinkWriter { links, ..fixture::writer(&fixture.db) }, ..fixture.update() };
     let again = fixture.request("PATCH", "", Role::Member).json(&change).send_to(&update).await;
 
     assert_eq!((statuses(&again), meter.write_units()), (vec![200], 0.0));

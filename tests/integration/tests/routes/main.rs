@@ -32,6 +32,7 @@ mod passwords;
 mod permissions;
 mod person;
 mod prelude;
+mod put;
 mod qr;
 mod questions;
 mod redirect;

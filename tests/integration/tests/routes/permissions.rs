@@ -40,9 +40,12 @@ const OWNERS: [Whose; 4] = [Whose::Own, Whose::Colleagues, Whose::Strangers, Who
 
 type Statuses = [u16; CALLERS.len()];
 
+/// It names a link by an external id.
+const PUT_LINK: &str = "PUT /api/links/{code}";
+
 /// What an operation answers when it is allowed, where the example of its body doesn't do what the operation is for: it names
 /// nothing that there is, or somebody else's password.
-const DONE: [(&str, u16); 21] = [
+const DONE: [(&str, u16); 22] = [
     ("GET /app/{version}/{file}", 404),
     ("POST /api/auth/login", 401),
     ("POST /api/auth/refresh", 401),
@@ -60,6 +63,8 @@ const DONE: [(&str, u16); 21] = [
     ("DELETE /api/links/bulk", 400),
     // There is a job to be shown.
     ("DELETE /api/jobs/{id}", 200),
+    // There is a link to be changed.
+    (PUT_LINK, 200),
     ("GET /r/{code}", fixture::REDIRECT),
     ("HEAD /r/{code}", fixture::REDIRECT),
     ("GET /r/{code}/", fixture::REDIRECT),
@@ -73,6 +78,7 @@ fn body_of(name: &str, operation: &Value) -> Value {
     match name {
         "PATCH /api/me" => json!({"full_name": "Somebody"}),
         "PUT /api/links/{code}/rules" => json!({}),
+        PUT_LINK => json!({"url": "https://example.com/landing"}),
         _ => Contract::example(operation).clone(),
     }
 }
@@ -137,6 +143,11 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
         "POST /api/keys/{prefix}/rotate" => {
             let refused = |(_, status)| if status == 401 { status } else { 403 };
             vec![own, rows_by(own, refused), strangers, absent]
+        }
+        // Another workspace's id says nothing about this one.
+        PUT_LINK => {
+            let new = answers(security, 201);
+            vec![own, colleagues, new, new]
         }
         // A session is its person's alone.
         "DELETE /api/me/sessions/{id}" => vec![own, absent, absent, absent],
@@ -216,7 +227,8 @@ impl<'d> Scene<'d> {
             "{code}" if whose == Whose::Absent => "absent".to_owned(),
             "{code}" => {
                 let code = format!("code{number}");
-                let link = LinkBuilder::new(&code).in_workspace(&owner.workspace).owned_by(&owner.id).build();
+                let mut link = LinkBuilder::new(&code).in_workspace(&owner.workspace).owned_by(&owner.id).build();
+                link.metadata.external_id = Some(ExternalId::parse(&code).unwrap());
                 self.db.store(&link).await;
                 code
             }
@@ -308,6 +320,8 @@ async fn request_of(
 ) -> RequestBuilder {
     let (scene, parameter) = (Scene::new(db, number, who).await, parameter(&route.path));
     let thing = scene.thing(&route.path, whose, number).await;
+    let is_put = route.method == "PUT" && route.path == "/api/links/{code}";
+    let thing = if is_put { format!("ext:{thing}") } else { thing };
     // Each is about an account of its own, since too many tries for one are refused.
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let body = body.replace("ada@example.com", &format!("new-{number}@example.com"));

@@ -10,9 +10,9 @@ pub use linklet_account::Account;
 pub use linklet_auth::Auth;
 pub use linklet_delete::Delete;
 pub use linklet_domain::{
-    ApiKeySecret, CheckError, CheckOutcome, Click, EmailAddress, Invitation, IpHash, Link, LinkPatch, LinkState,
-    OneTimeToken, RateLimit, Record, RegistrationPolicy, Role, SessionId, Target, Timestamp, TokenPurpose, UserId,
-    WorkspaceId, lifetimes,
+    ApiKeySecret, CheckError, CheckOutcome, Click, EmailAddress, ExternalId, Invitation, IpHash, Link, LinkPatch,
+    LinkState, OneTimeToken, RateLimit, Record, RegistrationPolicy, Role, SessionId, Target, Timestamp, TokenPurpose,
+    UserId, WorkspaceId, lifetimes,
 };
 pub use linklet_dynamodb::{
     AddressStep, ClicksTable, Creation, LinksTable, NewToken, PersonChange, StatsTable, ThrottleTable, TokenDelivery,
@@ -21,6 +21,7 @@ pub use linklet_dynamodb::{
 pub use linklet_lambda::batch::Consumer;
 pub use linklet_lambda::http::{DeferringHandler, Pages, ShortUrls};
 pub use linklet_lambda::identity::Authenticator;
+pub use linklet_lambda::link_writer::LinkWriter;
 pub use linklet_lambda::metrics::Metric;
 pub use linklet_list::List;
 pub use linklet_redirect::Redirect;

@@ -349,7 +349,8 @@ async fn reuse_and_history_match_the_destination_wherever_its_change_dies() {
             let (fixture, faults) = (Fixture::editable().await, Faults::default());
             let code = fixture.shorten(OLD).await;
             let links = LinksTable(fixture.db.table_with(faults.clone(), "LinksTable"));
-            let dying = Update { links, authenticator: authenticator(), ..fixture::update(&fixture.db) };
+            let writer = LinkWriter { links, ..fixture::writer(&fixture.db) };
+            let dying = Update { writer, authenticator: authenticator(), ..fixture::update(&fixture.db) };
             let change = || fixture.request_to(&code, "PATCH", "").json(&json!({"url": NEW}));
 
             faults.plan_all(death_at(call, last));

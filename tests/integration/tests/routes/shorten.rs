@@ -1,7 +1,7 @@
 use linklet_domain::ShortCode;
 use linklet_dynamodb::TargetQuota;
+use linklet_lambda::link_writer::CodeGenerator;
 use linklet_lambda::watching::TargetRoom;
-use linklet_shorten::CodeGenerator;
 
 use crate::fixture::{self, per, room};
 use crate::prelude::*;
@@ -123,7 +123,7 @@ async fn a_configured_base_replaces_the_requests_own() {
     let db = TestDynamoDb::start();
     let endpoint = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com";
     let short_urls = ShortUrls::new(Some("https://go.example.com/")).with_api_endpoint(Some(endpoint));
-    let shorten = Shorten { short_urls, ..fixture::shorten(&db) };
+    let shorten = Shorten { writer: LinkWriter { short_urls, ..fixture::writer(&db) }, ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com", "custom_code": "launch"})).await;
 
@@ -170,7 +170,8 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
 #[tokio::test]
 async fn a_code_is_free_if_a_new_link_can_have_it() {
     let db = TestDynamoDb::start();
-    let shorten = Shorten { reserved: "acme".parse().unwrap(), ..fixture::shorten(&db) };
+    let writer = LinkWriter { reserved: "acme".parse().unwrap(), ..fixture::writer(&db) };
+    let shorten = Shorten { writer, ..fixture::shorten(&db) };
     let (ours, theirs) = (WorkspaceId::generate(), WorkspaceId::generate());
     for (code, workspace) in
         [("taken", &ours), ("theirs", &theirs), ("gone1", &ours), ("purged", &ours), ("purged2", &theirs)]
@@ -236,7 +237,8 @@ async fn a_generated_code_that_is_reserved_or_taken_is_replaced_by_another() {
         let codes = ["Support", "RoCkEtS", "taken77", "free777"];
         Ok(ShortCode::parse(codes[TRIES.fetch_add(1, Ordering::Relaxed)]).unwrap())
     };
-    let shorten = Shorten { reserved: "rockets".parse().unwrap(), generate_code, ..fixture::shorten(&db) };
+    let writer = LinkWriter { reserved: "rockets".parse().unwrap(), generate_code, ..fixture::writer(&db) };
+    let shorten = Shorten { writer, ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 
@@ -246,7 +248,9 @@ async fn a_generated_code_that_is_reserved_or_taken_is_replaced_by_another() {
 #[tokio::test]
 async fn after_five_taken_codes_it_gives_up_politely() {
     let (db, _) = with_link(LinkBuilder::new("taken77")).await;
-    let shorten = Shorten { generate_code: || Ok(ShortCode::parse("taken77").unwrap()), ..fixture::shorten(&db) };
+    let generate_code = || Ok(ShortCode::parse("taken77").unwrap());
+    let writer = LinkWriter { generate_code, ..fixture::writer(&db) };
+    let shorten = Shorten { writer, ..fixture::shorten(&db) };
 
     let answer = post(&shorten, &json!({"url": "https://example.com"})).await;
 

@@ -17,7 +17,8 @@ impl Fixture {
         let db = TestDynamoDb::start();
         let (workspace, owner) = (WorkspaceId::generate(), UserId::generate());
         db.store(&LinkBuilder::new("launch").in_workspace(&workspace).owned_by(&owner).build()).await;
-        let update = Update { authenticator: authenticator(), room: room(&db, 1), ..crate::fixture::update(&db) };
+        let writer = LinkWriter { room: room(&db, 1), ..crate::fixture::writer(&db) };
+        let update = Update { authenticator: authenticator(), writer, ..crate::fixture::update(&db) };
         Self { db, update, workspace, owner }
     }
 
@@ -127,7 +128,8 @@ async fn a_link_keeps_watching_if_its_target_exists_or_is_unreadable() {
     };
 
     assert_eq!((extend(&fixture, "watching").await, extend(&fixture, "watcher").await), (200, 409));
-    fixture.update.room.targets = WatchTable::new(TestDynamoDb::unreachable_table("WatchTable")).with_quota(per(1));
+    fixture.update.writer.room.targets =
+        WatchTable::new(TestDynamoDb::unreachable_table("WatchTable")).with_quota(per(1));
     assert_eq!(extend(&fixture, "watcher").await, 200);
     assert!(fixture.db.link("watcher").await.watch);
 }

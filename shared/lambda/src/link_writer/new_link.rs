@@ -1,11 +1,12 @@
 use linklet_domain::{
-    Availability, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach, RedirectOptions,
-    ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
+    Availability, ExternalId, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach,
+    RedirectOptions, ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
 };
-use linklet_lambda::http::{JsonObject, Request, Result, ShortUrls};
-use linklet_lambda::identity::Caller;
-use linklet_lambda::rules::{GivenRules, refuse_own};
 use serde::Deserialize;
+
+use crate::http::{JsonObject, Request, Result, ShortUrls};
+use crate::identity::Caller;
+use crate::rules::{GivenRules, refuse_own};
 
 /// The members of the body that are neither [`LinkMetadata`] nor [`RedirectOptions`], rules or variants.
 #[serde_with::apply(Option => #[serde(default, deserialize_with = "optional")])]
@@ -86,6 +87,13 @@ impl NewLink {
             options,
             routing,
         })
+    }
+
+    /// A link of its own that has this external id.
+    pub(crate) fn named(mut self, id: &ExternalId) -> Self {
+        self.metadata.external_id = Some(id.clone());
+        self.may_reuse = false;
+        self
     }
 
     pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {

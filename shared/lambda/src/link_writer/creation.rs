@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use linklet_domain::{AnswerKey, Generation, Link, LinkId, LinkStatus, ShortCode, TargetId};
+use linklet_domain::{AnswerKey, ExternalId, Generation, Link, LinkId, LinkStatus, ShortCode, TargetId};
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
-use linklet_lambda::http::{
+use serde::{Deserialize, Serialize};
+
+use super::{LinkWriter, new_link::NewLink};
+use crate::http::{
     ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located,
     mark_as_replay, tagged,
 };
-use linklet_lambda::identity::Caller;
-use linklet_lambda::link_view::{LinkView, Surroundings};
-use serde::{Deserialize, Serialize};
-
-use crate::{Shorten, new_link::NewLink};
+use crate::identity::Caller;
+use crate::link_view::{LinkView, Surroundings};
 
 /// What tells a request from others: its idempotency key, if it has one, and a digest of its body, which must be the same for all
 /// requests with one key.
@@ -47,10 +47,13 @@ enum AttemptOutcome {
     Conflict,
 }
 
-impl Shorten {
+impl LinkWriter {
     /// The answer to the request for a link, which is kept under the key: the link that its URL has, or a new one. Of one among many
     /// links of a request, the password may wait until a time for its turn, and nobody is notified.
-    pub(crate) async fn link_for(
+    ///
+    /// # Errors
+    /// When the body breaks a rule, a code or external id is taken, a limit is reached, or a table can't be reached.
+    pub async fn link_for(
         &self,
         request: &Request,
         body: &JsonObject,
@@ -58,21 +61,54 @@ impl Shorten {
         key: Option<AnswerKey>,
         among_many_until: Option<Instant>,
     ) -> Result<Response> {
-        const CODE_TRIES: u32 = 5;
-        const CONFLICT_TRIES: u32 = 10;
         let identity = Identity { key, fingerprint: body.fingerprint() };
         // Before the body is judged: an expiry that was in the future at the first request may have passed since.
         if let Some(answer) = self.earlier_answer(&identity, request, caller).await? {
             return self.repeated(answer).await;
         }
-        let wanted = NewLink::read(body, request, &self.reserved, &self.short_urls, self.room.reach)?;
-        let password_hash = match &wanted.password {
-            Some(password) => Some(self.hashing.hash(request, &caller.user, password, among_many_until).await?),
-            None => None,
-        };
+        let wanted = self.read(request, body)?;
+        let password_hash = self.hash(request, caller, &wanted, among_many_until).await?;
         let (ignored, is_quiet) = (body.ignored(), among_many_until.is_some());
-        let submission = Submission { request, caller, wanted, password_hash, identity, ignored, is_quiet };
+        self.submit(Submission { request, caller, wanted, password_hash, identity, ignored, is_quiet }).await
+    }
 
+    /// Creates a link that has this external id.
+    ///
+    /// # Errors
+    /// As of [`Self::link_for`].
+    pub async fn link_named(
+        &self,
+        request: &Request,
+        body: &JsonObject,
+        caller: &Caller,
+        id: &ExternalId,
+    ) -> Result<()> {
+        let wanted = self.read(request, body)?.named(id);
+        let password_hash = self.hash(request, caller, &wanted, None).await?;
+        let identity = Identity { key: None, fingerprint: body.fingerprint() };
+        let (ignored, is_quiet) = (Vec::new(), false);
+        let submission = Submission { request, caller, wanted, password_hash, identity, ignored, is_quiet };
+        self.submit(submission).await.map(drop)
+    }
+
+    fn read(&self, request: &Request, body: &JsonObject) -> Result<NewLink> {
+        NewLink::read(body, request, &self.reserved, &self.short_urls, self.room.reach)
+    }
+
+    async fn hash(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        wanted: &NewLink,
+        among_many_until: Option<Instant>,
+    ) -> Result<Option<String>> {
+        let Some(password) = &wanted.password else { return Ok(None) };
+        self.hashing.hash(request, &caller.user, password, among_many_until).await.map(Some)
+    }
+
+    async fn submit(&self, submission: Submission<'_>) -> Result<Response> {
+        const CODE_TRIES: u32 = 5;
+        const CONFLICT_TRIES: u32 = 10;
         let (mut collisions, mut conflicts) = (0, 0);
         while collisions < CODE_TRIES && conflicts < CONFLICT_TRIES {
             // After a conflict, the result of the other request has to be seen.
