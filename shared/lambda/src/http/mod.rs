@@ -31,6 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lambda_http::Body;
+use lambda_http::http::HeaderName;
 pub use lambda_http::http::{HeaderValue, Method, StatusCode, header};
 use lambda_runtime::{LambdaEvent, Runtime, service_fn, tower::util::ThenLayer};
 use linklet_domain::{IpHash, ShortCode};
@@ -49,6 +50,7 @@ pub use self::json::{Immutable, InvalidBody, JsonObject};
 pub use self::listing::{ListPage, NextPage, list_response};
 pub use self::negotiation::{accepts_gzip, matches, prefers_brotli};
 pub use self::once::{Once, is_replayed, mark_as_replay, response_of};
+use self::operations::Ending;
 pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style};
 pub use self::problem::Problem;
 pub use self::representation::VARIES;
@@ -211,6 +213,13 @@ fn complete(request: &Request, response: &mut Response) {
         headers.insert("x-ratelimit-limit", allowance.limit.into());
         headers.insert("x-ratelimit-remaining", allowance.remaining.into());
         headers.insert("x-ratelimit-reset", allowance.resets_in.into());
+    }
+    if let Some(Ending { deprecation, sunset }) = request.ending() {
+        headers.extend(
+            [("deprecation", deprecation), ("sunset", sunset)]
+                .into_iter()
+                .filter_map(|(name, value)| Some((HeaderName::from_static(name), HeaderValue::from_str(value).ok()?))),
+        );
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

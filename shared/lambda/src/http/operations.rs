@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use jiff::{Timestamp, civil::Date, fmt::rfc2822::DateTimePrinter, tz::TimeZone};
+
 use super::nearest::nearest;
 
 /// One operation in a line, made from the OpenAPI document by `make routes` in the order of the search: a literal before a parameter.
@@ -19,7 +21,32 @@ pub(super) struct Operation {
     pub is_public: bool,
     /// Whether it does once what is asked for repeatedly with one `Idempotency-Key`.
     is_idempotent: bool,
+    /// When its end was announced, and when it comes.
+    ending: Option<Ending>,
     parameters: Parameters,
+}
+
+/// The headers of an operation that will end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ending {
+    /// `Deprecation` (RFC 9745).
+    pub deprecation: String,
+    /// `Sunset` (RFC 8594).
+    pub sunset: String,
+}
+
+impl Ending {
+    /// Of two dates, such as `2027-03-01/2028-03-01`.
+    fn parse(dates: &str) -> Option<Self> {
+        let (deprecated, sunset) = dates.split_once('/')?;
+        let midnight = |date: &str| -> Option<Timestamp> {
+            Some(date.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp())
+        };
+        Some(Self {
+            deprecation: format!("@{}", midnight(deprecated)?.as_second()),
+            sunset: DateTimePrinter::new().timestamp_to_rfc9110_string(&midnight(sunset)?).ok()?,
+        })
+    }
 }
 
 /// What the query of an operation may have.
@@ -47,23 +74,30 @@ pub(super) enum Mistake {
 
 impl Operation {
     /// Reads a line, such as `GET /api/links private after tag+` or `POST /api/keys private idempotent`. A parameter with `+` may be
-    /// repeated, and `?` allows any.
+    /// repeated, and `?` allows any. `ends=` has two dates.
     fn parse(line: &'static str) -> Option<Self> {
         let mut words = line.split(' ').peekable();
         let (method, path, access) = (words.next()?, words.next()?, words.next()?);
         let is_idempotent = words.next_if_eq(&"idempotent").is_some();
+        let ending =
+            words.next_if(|word| word.starts_with("ends=")).and_then(|word| Ending::parse(&word["ends=".len()..]));
         let parameter = |word: &'static str| {
             let list = word.strip_suffix('+');
             Parameter { name: list.unwrap_or(word), is_list: list.is_some() }
         };
         let parameters =
             if line.ends_with(" ?") { Parameters::Any } else { Parameters::Known(words.map(parameter).collect()) };
-        Some(Self { method, path, is_public: access == "public", is_idempotent, parameters })
+        Some(Self { method, path, is_public: access == "public", is_idempotent, ending, parameters })
     }
 
     /// Whether somebody would rely in vain on an `Idempotency-Key`. Visitors of short links bring what they like.
     pub(super) fn refuses_idempotency_keys(&self) -> bool {
         self.method == "POST" && !self.is_idempotent && matches!(self.parameters, Parameters::Known(_))
+    }
+
+    /// The headers that announce its end, if it will end.
+    pub(super) fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
     }
 
     /// Whether its query may have anything.
@@ -114,4 +148,20 @@ fn matches(documented: &str, path: &str) -> bool {
     let mut pairs = parts.clone().zip(segments.clone());
     parts.count() == segments.count()
         && pairs.all(|(part, segment)| part == segment || part.starts_with('{') && !segment.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_that_will_end_says_so_in_two_headers() {
+        let operation = Operation::parse("GET /api/old private ends=2027-03-01/2028-03-01 after").unwrap();
+
+        let expected =
+            Ending { deprecation: "@1803859200".to_owned(), sunset: "Wed, 01 Mar 2028 00:00:00 GMT".to_owned() };
+        assert_eq!(operation.ending(), Some(&expected));
+        assert_eq!(operation.mistake("after", &[]), None);
+        assert_eq!(Operation::parse("GET /api/new private after").unwrap().ending(), None);
+    }
 }

@@ -9,7 +9,7 @@ use linklet_domain::{
 };
 use serde::de::DeserializeOwned;
 
-use super::operations::{self, Mistake, Operation};
+use super::operations::{self, Ending, Mistake, Operation};
 use super::unread::{Unread, naming, shown};
 use super::{ApiError, GatewayEvent, JsonObject, Problem, Response, Result, weighted};
 use crate::actor::Actor;
@@ -212,6 +212,11 @@ impl Request {
             None if operations.is_empty() => Ok(()),
             None => Err(ApiError::MethodNotAllowed { allow: operations::methods(operations) }),
         }
+    }
+
+    /// The headers that announce the end of the operation, if it will end.
+    pub(super) fn ending(&self) -> Option<&'static Ending> {
+        operations::with_method(self.operations, self.method.as_str())?.ending()
     }
 
     /// Refuses query parameters that the operation doesn't have, since a misspelt one would change what an answer is about, and those

@@ -499,7 +499,13 @@ fn line_of(route: &Route) -> String {
         .map(|(name, is_list)| format!(" {name}{}", if is_list { "+" } else { "" }))
         .collect();
     let idempotent = if contract.takes_idempotency_keys(route) { " idempotent" } else { "" };
-    format!("{method} {path} {access}{idempotent}{names}\n")
+    let operation = contract.operation_at(method, path);
+    let date = |name: &str| operation[name].as_str().unwrap();
+    let ends = match operation["deprecated"].as_bool() {
+        Some(true) => format!(" ends={}/{}", date("x-deprecated"), date("x-sunset")),
+        _ => String::new(),
+    };
+    format!("{method} {path} {access}{idempotent}{ends}{names}\n")
 }
 
 /// `cargo lambda watch` has its routes in the workspace's manifest, and requests are compared with a list of operations. With `WRITE_ROUTES` they are
