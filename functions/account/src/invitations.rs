@@ -1,8 +1,8 @@
 //! Invitations into a workspace. Nobody is added: who is invited accepts.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, GuessKind, Invitation, InvitationId, OneTimeToken, RequestedEmail, Role, SortOrder,
-    Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    AccountChange, EmailAddress, GuessKind, Invitation, InvitationId, NotMailed, OneTimeToken, RequestedEmail, Role,
+    SortOrder, Timestamp, TokenPurpose, UserId, Workspace, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{AcceptOutcome, InviteOutcome, OpenInvitation, WithdrawOutcome};
 use linklet_lambda::guesses::Attempt;
@@ -32,7 +32,8 @@ impl Account {
         let NewInvitation { email, role } = wanted?;
         let token = OneTimeToken::generate(TokenPurpose::Invitation).map_err(ApiError::internal)?;
         let (workspace, role) = (&caller.workspace, role.unwrap_or(Role::Member));
-        let invitation = Invitation::new(workspace, email, role, &caller.user, token.hash(), request.received_at);
+        let mut invitation = Invitation::new(workspace, email, role, &caller.user, token.hash(), request.received_at);
+        invitation.not_mailed = (!self.mails.are_placed()).then_some(NotMailed::MailOff);
         let origin = self.origin(request, caller);
         // The list has it: an invitation has no address of its own to read.
         let location = "invitations";
@@ -198,13 +199,14 @@ struct InvitationView<'a> {
     expires_at: Timestamp,
     invited_by: &'a UserId,
     mailed_at: Option<Timestamp>,
+    not_mailed: Option<NotMailed>,
 }
 
 impl<'a> From<&'a Invitation> for InvitationView<'a> {
     fn from(invitation: &'a Invitation) -> Self {
-        let Invitation { ref id, ref email, role, created_at, ref invited_by, mailed_at, .. } = *invitation;
+        let Invitation { ref id, ref email, role, created_at, ref invited_by, mailed_at, not_mailed, .. } = *invitation;
         let expires_at = invitation.expires_at();
-        Self { id, email, role, created_at, expires_at, invited_by, mailed_at }
+        Self { id, email, role, created_at, expires_at, invited_by, mailed_at, not_mailed }
     }
 }
 

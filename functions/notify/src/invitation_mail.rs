@@ -5,8 +5,8 @@
 //! nowhere.
 
 use linklet_domain::{
-    Changer, EmailAddress, EmailRequest, Invitation, InvitationId, MailCount, OneTimeToken, TokenPurpose, UserId,
-    WorkspaceId, WorkspaceName,
+    Changer, EmailAddress, EmailRequest, Invitation, InvitationId, MailCount, NotMailed, OneTimeToken, TokenPurpose,
+    UserId, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{MailAddress, Recipient};
 use linklet_lambda::telemetry::warn_of;
@@ -33,19 +33,24 @@ impl Notify {
         };
         let Some(inviter) = inviter.as_ref().and_then(MailAddress::verified) else {
             tracing::info!(order_id = %order.order_id, "no mail: the inviter has not confirmed an address");
-            return Ok(());
+            return self.note_not_mailed(&invitation, NotMailed::InviterUnverified).await;
         };
         // Somebody who is invited may have an account, to whose address mails don't get.
         let account = self.tokens.account_of(&invitation.email).await?;
         if self.is_undeliverable(account.as_ref()).await? {
             tracing::info!(order_id = %order.order_id, "no mail: mail to the address has come back");
-            return Ok(());
+            return self.note_not_mailed(&invitation, NotMailed::AddressRefused).await;
         }
-        if self.admits_invitation(mailer, order, &invitation).await? {
-            let to = Addressee { email: &invitation.email, user: account.as_ref() };
-            self.mail_invitation_token(mailer, &invitation, to, (inviter, name)).await?;
+        if let Some(why) = self.refuses_invitation(mailer, order, &invitation).await? {
+            return self.note_not_mailed(&invitation, why).await;
         }
-        Ok(())
+        let to = Addressee { email: &invitation.email, user: account.as_ref() };
+        self.mail_invitation_token(mailer, &invitation, to, (inviter, name)).await
+    }
+
+    /// Lets the admin see why there is no mail.
+    async fn note_not_mailed(&self, invitation: &Invitation, why: NotMailed) -> Result<(), DeliveryError> {
+        Ok(self.invitations.note_not_mailed(invitation, why).await?)
     }
 
     /// Whether mail to the address of an account has come back, if there is one.
@@ -54,15 +59,18 @@ impl Notify {
         Ok(self.people.address(user, (self.clock)()).await?.is_some_and(|address| address.is_undeliverable))
     }
 
-    async fn admits_invitation(
+    async fn refuses_invitation(
         &self,
         mailer: &Mailer,
         order: &EmailRequest,
         invitation: &Invitation,
-    ) -> Result<bool, DeliveryError> {
+    ) -> Result<Option<NotMailed>, DeliveryError> {
         let (to, by, now) = (&invitation.email, &invitation.invited_by, (self.clock)());
-        Ok(mailer.admits(&mailer.person(by), MailCount::InvitationsBySender, order, now).await?
-            && mailer.admits(&mailer.reader(to), MailCount::Invitations, order, now).await?)
+        if !mailer.admits(&mailer.person(by), MailCount::InvitationsBySender, order, now).await? {
+            return Ok(Some(NotMailed::LimitReached));
+        }
+        let is_admitted = mailer.admits(&mailer.reader(to), MailCount::Invitations, order, now).await?;
+        Ok((!is_admitted).then_some(NotMailed::AddressRefused))
     }
 
     async fn mail_invitation_token(

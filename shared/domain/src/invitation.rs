@@ -28,6 +28,23 @@ pub struct Invitation {
     pub token: TokenHash,
     /// When a mail with a token of its own was sent; `None` as long as none was.
     pub mailed_at: Option<Timestamp>,
+    /// Why no mail is sent; `None` if one was, or is on its way.
+    pub not_mailed: Option<NotMailed>,
+}
+
+/// Why an invitation is not mailed. It says nothing about whether the address has an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum NotMailed {
+    /// No mail is configured.
+    MailOff,
+    /// The inviter has not verified an address of their own.
+    InviterUnverified,
+    /// The inviter has had as many invitations mailed as one person may.
+    LimitReached,
+    /// The address gets no mail at the moment: it was mailed just now, or mail to it has come back.
+    AddressRefused,
 }
 
 impl Invitation {
@@ -44,7 +61,18 @@ impl Invitation {
         created_at: Timestamp,
     ) -> Self {
         let id = InvitationId::derived_from(workspace, &email);
-        Self { id, workspace: *workspace, email, role, invited_by: *invited_by, created_at, token, mailed_at: None }
+        let (mailed_at, not_mailed) = (None, None);
+        Self {
+            id,
+            workspace: *workspace,
+            email,
+            role,
+            invited_by: *invited_by,
+            created_at,
+            token,
+            mailed_at,
+            not_mailed,
+        }
     }
 
     /// When it can't be accepted any more.

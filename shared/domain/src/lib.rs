@@ -80,7 +80,7 @@ pub use exact_json::ExactJson;
 pub use handover::{Handover, KeysLeft, oldest_admin_but};
 pub use idempotency_key::{AnswerKey, IdempotencyKey};
 pub use ids::{EmailRequestId, EventId, InvitationId, JobId, SessionId, UserId, WorkspaceId};
-pub use invitation::Invitation;
+pub use invitation::{Invitation, NotMailed};
 pub use job::{
     Backing, ClosedPerson, GivenFilter, Job, JobFailure, JobProgress, JobState, JobWork, LinkJob, LinkRefusal,
     LinkTask, Run, Task, TaskWork, Work, WorkId, WorkspaceJob,

@@ -12,7 +12,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
     Account, AuditAction, AuditContext, AuditEntry, AuditSubject, EmailAddress, Invitation, InvitationId, Member,
-    Membership, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
+    Membership, NotMailed, Role, SessionId, Timestamp, TokenHash, UserId, Workspace, WorkspaceId,
 };
 
 use super::item::{
@@ -134,6 +134,16 @@ impl Invitations {
         let update = self.0.update("note a mailed invitation", key_of(invitation), "SET mailed_at = :at");
         let update = update.only_if(IS_STILL).values([(":token", text(&invitation.token)), (":at", text(&at))]);
         update.unless_refused().await.map(|_| ())
+    }
+
+    /// Notes why no mail is sent, unless the invitation was replaced or used meanwhile.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn note_not_mailed(&self, invitation: &Invitation, why: NotMailed) -> Result<()> {
+        let update = self.0.update("note why an invitation isn't mailed", key_of(invitation), "SET not_mailed = :why");
+        let values = [(":token", text(&invitation.token)), (":why", text(&why))];
+        update.only_if(IS_STILL).values(values).unless_refused().await.map(|_| ())
     }
 }
 

@@ -47,6 +47,13 @@ impl Post {
         self.invite_by(&self.ada, email).await
     }
 
+    /// The latest invitation of a workspace.
+    async fn listed(&self, admin: &Person) -> Value {
+        let request = RequestBuilder::new("GET", "/api/workspace/invitations");
+        let listed = request.token(&admin.token(Role::Admin)).send_to(&self.account).await.json();
+        listed["invitations"][0].clone()
+    }
+
     async fn accept(&self, person: &Person, token: &str) -> u16 {
         self.send(person, "POST", "/api/invitations/accept", &json!({"token": token})).await.status
     }
@@ -84,11 +91,7 @@ impl Post {
 #[tokio::test]
 async fn who_invites_sees_whether_a_mail_was_sent() {
     let post = Post::new().await;
-    let listed = async || {
-        let request = RequestBuilder::new("GET", "/api/workspace/invitations");
-        let token = post.ada.token(Role::Admin);
-        request.token(&token).send_to(&post.account).await.json()["invitations"][0]["mailed_at"].clone()
-    };
+    let listed = async || post.listed(&post.ada).await["mailed_at"].clone();
     post.invite(BOB).await;
     assert_eq!(listed().await, Value::Null);
 
@@ -195,7 +198,9 @@ async fn who_has_not_confirmed_an_address_has_nobody_mailed_but_can_invite() {
     let mallory = post.db.register("mallory").await;
 
     let invited = post.invite_by(&mallory, BOB).await;
+    assert_eq!(post.listed(&mallory).await["not_mailed"], Value::Null, "it may be yet");
     assert!(post.deliver().await);
+    assert_eq!(post.listed(&mallory).await["not_mailed"], "inviter_unverified");
     let registered = post.register(BOB, invited["token"].as_str().unwrap()).await;
 
     assert_eq!((post.outside.texts().len(), registered.status), (0, 201));
@@ -210,6 +215,7 @@ async fn an_address_gets_one_invitation_a_minute_whoever_invites_and_however_oft
         post.invite_by(admin, BOB).await;
         assert!(post.deliver().await);
     }
+    assert_eq!(post.listed(&eve).await["not_mailed"], "address_refused");
     for spelling in ["bob+1@example.com", "bob+2@example.com", "\"bob\"@example.com", "\"b\\ob\"@example.com"] {
         post.invite(spelling).await;
         assert!(post.deliver().await);
@@ -229,6 +235,7 @@ async fn nobody_has_more_invitations_mailed_than_a_team_takes() {
     }
 
     assert_eq!(post.outside.texts().len(), most);
+    assert_eq!(post.listed(&post.ada).await["not_mailed"], "limit_reached");
 }
 
 #[tokio::test]
@@ -249,4 +256,5 @@ async fn without_mail_nothing_is_ordered() {
     post.invite(BOB).await;
 
     assert!(post.queues.bodies("notify").is_empty());
+    assert_eq!(post.listed(&post.ada).await["not_mailed"], "mail_off");
 }

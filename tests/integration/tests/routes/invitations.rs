@@ -128,7 +128,7 @@ async fn who_accepts_is_a_member_in_the_role_of_the_invitation() {
     let expires_at = Timestamp::parse(created_at.as_str().unwrap()).unwrap().plus(lifetimes::INVITATIONS);
     let expected = json!({
         "id": id, "email": "bob@example.com", "role": "viewer", "created_at": created_at, "expires_at": expires_at,
-        "invited_by": office.ada.id, "mailed_at": null,
+        "invited_by": office.ada.id, "mailed_at": null, "not_mailed": "mail_off",
     });
     assert_eq!(listed, [expected]);
     assert_eq!((&invited["email"], &invited["expires_at"]), (&json!("bob@example.com"), &json!(expires_at)));
