@@ -298,6 +298,15 @@ def test_the_page_of_the_documentation_calls_the_system_that_serves_it(tabs: Tab
     assert tab.page.evaluate("document.querySelector('rapi-doc').selectedServer.computedUrl") == api.url
 
 
+def test_the_page_of_the_documentation_shows_the_paragraph_of_a_problem_and_samples(tabs: Tabs, api: Api) -> None:
+    tab = tabs.open_new()
+    tab.page.goto(f"{api.url}/api/docs#rate_limited")
+    expect(tab.page.get_by_role("heading", name="rate_limited")).to_be_in_viewport()
+    sample = f"curl -X POST '{api.url}/api/shorten'"
+    samples = "JSON.stringify(document.querySelector('rapi-doc').resolvedSpec.tags.flatMap(({ paths }) => paths.map(({ xCodeSamples }) => xCodeSamples)))"
+    assert sample in tab.page.evaluate(samples)
+
+
 def test_the_application_works_as_its_sources_are(tabs: Tabs, api: Api, account: Account) -> None:
     if api.send("GET", "/app-source", None, {}) == 404:
         pytest.skip("only the local system serves the sources")

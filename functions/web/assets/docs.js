@@ -2,11 +2,28 @@
 const page = document.querySelector('rapi-doc');
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
+// The tokens of the application. RapiDoc computes shades, so it needs one colour of each pair.
+const token = (name) => {
+  const value = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const [, light, night] = value.match(/^light-dark\((.+), (.+)\)$/) ?? [];
+  return (dark.matches ? night : light) ?? value;
+};
+const LOOKS = {
+  'bg-color': '--ground',
+  'text-color': '--text',
+  'primary-color': '--accent',
+  'nav-bg-color': '--surface',
+  'nav-text-color': '--muted',
+  'nav-hover-bg-color': '--raised',
+  'nav-hover-text-color': '--text',
+  'nav-accent-color': '--accent',
+  'nav-accent-text-color': '--on-accent',
+  'regular-font': '--font',
+  'mono-font': '--mono',
+};
 const setTheme = () => {
   page.setAttribute('theme', dark.matches ? 'dark' : 'light');
-  // RapiDoc's own dark text is too dim to be read with ease.
-  page.setAttribute('text-color', dark.matches ? '#e4e4e4' : '#333333');
-  page.setAttribute('primary-color', dark.matches ? '#7aa7ff' : '#2563c9');
+  for (const [attribute, name] of Object.entries(LOOKS)) page.setAttribute(attribute, token(name));
 };
 dark.addEventListener('change', setTheme);
 setTheme();
@@ -40,22 +57,56 @@ const leaveOptionalsEmpty = (spec) => {
   }
 };
 
-// `docs_url` of a problem leads to `#` and its code. RapiDoc names the headings of the overview in its own way.
+// `docs_url` of a problem leads to `#` and its code, which RapiDoc soon replaces by what is in view.
+const wanted = location.hash.slice(1);
+
 const giveProblemsHeadings = (spec) => {
-  const rows = spec.components.schemas.ProblemCode.description.matchAll(/^\| `(\w+)` \| (\d+) \| (.*) \|$/gm);
-  const problems = [...rows].map(([, code, status, when]) => ({ code, text: `### ${code}\n\n${status}: ${when}` }));
-  spec.info.description += ['\n\n## Problems', ...problems.map(({ text }) => text)].join('\n\n');
-  const show = () => {
-    const code = location.hash.slice(1);
-    if (problems.some((problem) => problem.code === code)) location.replace(`#overview--${code}`);
-  };
-  addEventListener('hashchange', show);
-  show();
+  const rows = [...spec.components.schemas.ProblemCode.description.matchAll(/^\| `(\w+)` \| (\d+) \| (.*) \|$/gm)];
+  const problems = rows.map(([, code, status, when]) => `### ${code}\n\n${status}: ${when}`);
+  spec.info.description += ['\n\n## Problems', ...problems].join('\n\n');
+  if (rows.some(([, code]) => code === wanted)) {
+    page.addEventListener('spec-loaded', () => setTimeout(() => page.scrollToPath(`overview--${wanted}`)), { once: true });
+  }
+};
+
+// How an operation is called: with the examples of its parameters and body, and as somebody if it isn't public.
+const giveSamples = (spec) => {
+  const base = spec.servers[0].url;
+  const resolved = (one) => (one.$ref ? spec.components.parameters[one.$ref.split('/').at(-1)] : one);
+  for (const [path, item] of Object.entries(spec.paths)) {
+    for (const [method, operation] of Object.entries(item).filter(([, { responses }]) => responses)) {
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(resolved);
+      const isNeeded = ({ in: place, required }) => place === 'path' || (place === 'query' && required);
+      const examples = parameters.filter(isNeeded).map(({ name, in: place, example }) => ({ name, place, value: encodeURIComponent(example) }));
+      const filled = examples.filter(({ place }) => place === 'path').reduce((text, { name, value }) => text.replace(`{${name}}`, value), path);
+      const query = examples.filter(({ place }) => place === 'query').map(({ name, value }) => `${name}=${value}`);
+      const url = [base + filled.replaceAll('%3A', ':'), ...query].join('?');
+      const { example, schema } = operation.requestBody?.content?.['application/json'] ?? {};
+      const body = example ?? schema?.example;
+      operation['x-codeSamples'] = samplesOf({ method: method.toUpperCase(), url, body, isPublic: operation.security?.length === 0 });
+    }
+  }
+};
+
+const samplesOf = ({ method, url, body, isPublic }) => {
+  const json = body && JSON.stringify(body, null, 2);
+  const quoted = json?.replaceAll("'", "'\\''");
+  const python = json?.replace(/\b(true|false|null)\b(?=,?$)/gm, (word) => ({ true: 'True', false: 'False', null: 'None' })[word]);
+  const curl = [`curl ${method === 'GET' ? '' : `-X ${method} `}'${url}'`, !isPublic && `-H "Authorization: Bearer $KEY"`, json && `--json '${quoted}'`];
+  const requests = [`"${url}"`, !isPublic && 'headers={"Authorization": f"Bearer {key}"}', json && `json=${python}`];
+  const fetched = [`method: '${method}'`, !isPublic && 'headers: { Authorization: `Bearer ${key}` }', json && `body: JSON.stringify(${json})`];
+  const joined = (parts, by) => parts.filter(Boolean).join(by);
+  return [
+    { lang: 'bash', label: 'curl', source: joined(curl, ' \\\n  ') },
+    { lang: 'python', label: 'Python', source: `import requests\n\nanswer = requests.${method.toLowerCase()}(\n    ${joined(requests, ',\n    ')},\n)\nprint(answer.json())` },
+    { lang: 'typescript', label: 'TypeScript', source: `const answer = await fetch('${url}', {\n  ${joined(fetched, ',\n  ')},\n});\nconsole.log(await answer.json());` },
+  ];
 };
 
 page.addEventListener('before-render', ({ detail: { spec } }) => {
   giveProblemsHeadings(spec);
   callThisSystem(spec);
+  giveSamples(spec);
   nameExamples(spec);
   leaveOptionalsEmpty(spec);
 });

@@ -32,8 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let version = fingerprint(rapidoc.as_bytes());
     output.write("rapidoc.version", version.as_bytes())?;
 
-    let script = read(&folder.join("assets/docs.js"))?;
-    let page = read(&folder.join("assets/docs.html"))?.replace("{version}", &version).replace("{script}", &script);
+    let [page, script, tokens] =
+        ["assets/docs.html", "assets/docs.js", "app/styles/tokens.css"].map(|name| read(&folder.join(name)));
+    let script = script?;
+    let page = page?.replace("{version}", &version).replace("{tokens}", &tokens?).replace("{script}", &script);
     output.publish("docs.html", page.as_bytes())?;
     output.write("docs.csp", policy(&script).as_bytes())?;
 
