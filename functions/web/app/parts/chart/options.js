@@ -64,7 +64,7 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
   return {
     width,
     height,
-    padding: [8, 24, 0, 0],
+    padding: [8, 32, 0, 0],
     legend: { show: false },
     // Days begin at midnight of UTC.
     tzDate: isOfDays(unit) ? (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC') : undefined,
@@ -105,7 +105,7 @@ const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => 
 const strokeOf = ({ look }, colours) => colours[look];
 
 /** What tells lines from each other besides their colours: lengths of dashes and gaps. @type {Partial<Record<Look, number[]>>} */
-const DASHES = { before: [4, 4], running: [2, 3], second: [8, 4], third: [2, 3], fourth: [12, 4, 2, 4], fifth: [6, 3, 2, 3, 2, 3] };
+const DASHES = { before: [4, 4], running: [5, 4], second: [8, 4], third: [2, 3], fourth: [12, 4, 2, 4], fifth: [6, 3, 2, 3, 2, 3] };
 
 /** @param {Look} look @returns {number[]} */
 export const dashOf = (look) => DASHES[look] ?? [];
