@@ -4,7 +4,7 @@ import './browser.mjs';
 
 const { changesHere, noteChange, noteMade } = await import('../app/core/lists.js');
 const { session } = await import('../app/core/session.js');
-const { overviewSince, tagsSince } = await import('../app/parts/counts/since.js');
+const { overviewSince, tagsSince } = await import('../app/parts/link-changes/since.js');
 
 const AS_OF = '2026-11-12T14:00:00.000Z';
 const AFTER = '2026-11-12T14:00:20.000Z';

@@ -3,7 +3,7 @@ import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { age, counted, cutMiddle, fullTime, number, withoutScheme } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
-import { useOverview } from '../../parts/counts/counts.js';
+import { useOverview } from '../../parts/link-changes/counts.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { href, navigate, route, setQuery } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';

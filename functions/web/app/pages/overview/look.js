@@ -2,7 +2,7 @@
 
 import { html, useEffect } from '../../vendor/preact.js';
 import { fullTime, moment } from '../../core/format.js';
-import { useOverview, useTags } from '../../parts/counts/counts.js';
+import { useOverview, useTags } from '../../parts/link-changes/counts.js';
 import { route } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts } from '../../parts/chart/chart.js';

@@ -5,7 +5,7 @@ import { DAY_MS, datesOf, daysBetween, daysOf, nameOfLine, unitOf, utcDayOf } fr
 import { summedUp } from '../../parts/times/groups.js';
 
 /** @typedef {import('../../core/lists.js').Overview} Overview */
-/** @typedef {import('../../parts/counts/counts.js').OverviewQuery} OverviewQuery */
+/** @typedef {import('../../parts/link-changes/counts.js').OverviewQuery} OverviewQuery */
 /** @typedef {Overview['days']} DayCounts */
 /** Clicks of a time, and of the time before if these are known. @typedef {{ total_clicks: number, human_clicks: number, total_clicks_before: number | null, human_clicks_before: number | null }} Sums */
 

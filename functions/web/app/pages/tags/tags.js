@@ -6,7 +6,7 @@ import { href, route, setQuery } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
-import { useTagList } from '../../parts/counts/counts.js';
+import { useTagList } from '../../parts/link-changes/counts.js';
 import { RunningJobs, useJobs } from '../../parts/jobs/jobs.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
@@ -19,7 +19,7 @@ import { RenameTag } from './changes.js';
 import { TagTable } from './tag-table.js';
 
 /** @typedef {import('./arranged.js').ShownTag} ShownTag */
-/** @typedef {import('../../parts/counts/counts.js').TagList} TagList */
+/** @typedef {import('../../parts/link-changes/counts.js').TagList} TagList */
 
 /** Until what a job has changed is counted. */
 const READ_EVERY_MS = 10_000;

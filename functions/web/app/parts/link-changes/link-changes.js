@@ -7,6 +7,8 @@ import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { clicksOf, typedFor } from './loss.js';
 
+export { rememberTags, useOverview, useTagList, useTagNames, useTags } from './counts.js';
+
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** What shows links: a list, or the page of one. @typedef {Pick<import('../../pages/links/link-list.js').LinkList, 'change' | 'remove'>} LinkList */
 

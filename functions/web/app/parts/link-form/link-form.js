@@ -6,7 +6,7 @@ import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
 import { noteChange, noteMade, readMade, useDestinations, wordsOfMade } from '../../core/lists.js';
-import { rememberTags, useTagNames } from '../counts/counts.js';
+import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { changeUnlessOvertaken } from '../overtaken/overtaken.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';

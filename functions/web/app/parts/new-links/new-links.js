@@ -13,7 +13,7 @@ import { Field } from '../../ui/field.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { MOST_LINKS, ProgressText, sendAll } from '../bulk/bulk.js';
-import { rememberTags, useTagNames } from '../counts/counts.js';
+import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { forgetNumbers } from '../link-changes/link-changes.js';
 import { TagInput } from '../link-form/tags.js';
 import { linesOf, placeOf } from './lines.js';
