@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Route, expect
 from support.api import FIREFOX, Account, Api
 from support.sample_data import BOT, VISITS, aged, sale_of
 from support.listening import hears, listen
+from support.overlays import DATES
 from support.tab import Tab, Tabs
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -115,6 +116,33 @@ def test_each_number_has_its_own_change_and_others_are_no_filter(tabs: Tabs, fil
     expect(campaigns.get_by_role("listitem").last).to_contain_text("All others")
 
 
+def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs, filled: Account) -> None:
+    sale = sale_of(filled)
+    tab = tabs.open(filled, "account", answers=aged(filled, sale))
+    # The second question is about the month before.
+    totals = iter([10, 40])
+    tab.changes(STATS, lambda answer: answer | {"total_clicks": next(totals, 40)} if answer["to"] < answer["as_of"] else answer)
+    tab.go(f"links/{sale}")
+    tab.pick(tab.button(DATES), "Last month")
+    expect(tab.figures()).to_contain_text("less than 40 in the month before")
+    expect(tab.figures()).to_contain_text("vs. the month before")
+    assert tab.view() == f"links/{sale}?range=last-month"
+
+
+def test_the_running_day_is_no_whole_one(tabs: Tabs, filled: Account) -> None:
+    sale = sale_of(filled)
+    tab = tabs.open(filled, f"links/{sale}?table=1", answers=aged(filled, sale))
+    expect(tab.page.get_by_role("list").filter(has_text="Day so far")).to_be_visible()
+    rows = tab.page.get_by_role("table", name="Clicks by day, 30 days").get_by_role("row")
+    expect(rows.nth(1).get_by_role("rowheader")).to_contain_text(", so far")
+    expect(rows.nth(2).get_by_role("rowheader")).not_to_contain_text("so far")
+    _, series = saved(tab, "Clicks over time")
+    head, *lines = series.decode().splitlines()
+    assert head.endswith(",note") and lines[-1].endswith(",so far")
+    tab.press(tab.button("Weeks"), shows=tab.page.get_by_role("table", name=re.compile("^Clicks by week")))
+    expect(tab.page.get_by_role("list").filter(has_text="Week so far")).to_be_visible()
+
+
 def test_countries_are_shown_on_a_map_when_asked_for(tabs: Tabs, shop: Account) -> None:
     sale = sale_of(shop)
     tab = tabs.open(shop, f"links/{sale}")
@@ -181,7 +209,7 @@ def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, acc
     counts = {codes[0]: 3, codes[1]: 1, codes[2]: 0}
     for code, count in counts.items():
         expect(table.get_by_role("row").filter(has_text=code).get_by_role("cell").first).to_contain_text(re.compile(f"{count}$"))
-    expect(tab.page.locator(".legend li")).to_have_count(3)
+    expect(tab.page.locator(".legend bdi")).to_have_count(3)
     tab.press(tab.button("All", tab.page.get_by_role("group", name="Whose clicks")))
     expect(table.get_by_role("row").filter(has_text=codes[1]).get_by_role("cell").first).to_contain_text(re.compile("2$"))
     tab.press(tab.button("Table"))
@@ -257,7 +285,8 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     assert tab.view() == f"links/{sale}?table=1&range=24h"
     tab.reload(shows=tab.page.get_by_role("table", name="Clicks by hour, 24 hours"))
 
-    tab.press(tab.button("Show", tab.open_dialog("Own", "Choose the days")))
+    tab.pick(tab.button(DATES), "Choose the days")
+    tab.press(tab.button("Show", tab.dialog("Choose the days")))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour"))).to_be_visible()
     tab.press(tab.button("Days"), shows=tab.page.get_by_role("table", name=re.compile("^Clicks by day")))
 

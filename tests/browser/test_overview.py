@@ -3,6 +3,7 @@
 import datetime
 import re
 import urllib.parse
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -10,6 +11,7 @@ from playwright.sync_api import Locator, expect
 from support.api import Account, Api
 from support.sample_data import VISITS
 from support.listening import hears, listen
+from support.overlays import DATES
 from support.tab import Tab, Tabs
 from test_every_page import judge
 from test_link import PNG, saved
@@ -82,7 +84,8 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
     tab.go_back(counts=(days(tab), 7))
     tab.go_back(counts=(days(tab), 30))
 
-    dialog = tab.open_dialog("Own", "Choose the days")
+    tab.pick(tab.button(DATES), "Choose the days")
+    dialog = tab.dialog("Choose the days")
     for label in ("First day", "Last day"):
         dialog.get_by_label(label).fill(yesterday())
     tab.press(tab.button("Show", dialog))
@@ -96,13 +99,58 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
 def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "account")
     before = {"total_clicks_before": 2 * CLICKS, "human_clicks_before": 1}
-    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | before | {"human_clicks_before": None}} if answer["period"] else {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}))
+
+    def with_before(answer: dict[str, Any]) -> dict[str, Any]:
+        """Without a time, an answer has the days before. Others are read by themselves."""
+        if not answer["period"]:
+            return answer | {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}
+        is_before = answer["period"]["to"] < yesterday()
+        return answer | ({"period": answer["period"] | {"total_clicks": 2 * CLICKS, "human_clicks": 0}} if is_before else {})
+
+    tab.changes(OVERVIEW, with_before)
     tab.go("overview")
     expect(tab.figures()).to_contain_text(f"less than {2 * CLICKS} in the 30 days before")
     expect(tab.figures()).to_contain_text("more than 1 in the 30 days before")
     tab.button("12 mo").click()
     expect(tab.figures()).to_contain_text(f"less than {2 * CLICKS} in the 12 months before")
-    expect(tab.page.locator(".figures .change")).to_have_count(1)
+    expect(tab.figures()).to_contain_text("more than 0 in the 12 months before")
+    expect(tab.page.get_by_role("list").filter(has_text="The 12 months before")).to_be_visible()
+
+
+def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "account")
+    tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | {"total_clicks": 40}} if answer["period"] else {}))
+    tab.go("overview")
+    tab.pick(tab.button(DATES), "Last month")
+    expect(tab.figures()).to_contain_text("= as many as in the month before")
+    assert tab.view() == "overview?range=last-month"
+
+
+def test_a_day_of_utc_says_so(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "overview?table=1&range=7d", clicks=CLICKS)
+    expect(days(tab).first.get_by_role("rowheader")).to_have_text(re.compile(" UTC, so far$"))
+    expect(days(tab).last.get_by_role("rowheader")).to_have_text(re.compile(r"\d UTC$"))
+    expect(tab.button(DATES)).to_contain_text("UTC")
+
+
+def test_what_was_just_made_is_counted_at_once(tabs: Tabs, account: Account) -> None:
+    account.shorten("https://shop.example.com/first", tags=["lamps"])
+    tab = tabs.open(account, "overview")
+    expect(tab.figures()).to_contain_text(re.compile(r"Links\s*1\s*1 active"))
+    tab.go("links")
+    tab.settled()
+    tab.keys("c")
+    form = tab.dialog("New link")
+    form.get_by_role("textbox").first.fill("https://shop.example.com/second")
+    form.get_by_role("combobox", name="Tags").fill("lamps")
+    tab.keys("Enter", "Control+Enter")
+    expect(form).to_have_count(0)
+    expect(tab.button(re.compile("^Active 2"))).to_be_visible()
+    tab.go("overview")
+    expect(tab.figures()).to_contain_text(re.compile(r"Links\s*2\s*2 active"))
+    expect(tab.page.get_by_role("link", name="lamps, 2 links")).to_be_visible()
+    tab.go("tags")
+    expect(tab.page.get_by_role("link", name="2 links with the tag lamps")).to_be_visible()
 
 
 def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, shop: Account) -> None:
@@ -207,7 +255,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?range=7d", clicks=CLICKS)
     name, series = saved(tab, "Clicks over time")
     head, *rows = series.decode().splitlines()
-    assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,human_clicks", 7)
+    assert (name, head, len(rows)) == ("overview-series.csv", "period,clicks,human_clicks,note", 7)
     assert [sum(int(row.split(",")[column]) for row in rows) for column in (1, 2)] == [CLICKS, HUMAN_CLICKS]
     name, countries = saved(tab, "Countries")
     assert name == "overview-countries.csv"

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { answering } from './browser.mjs';
 
 const { call } = await import('../app/core/api.js');
-const { csvOf, joined } = await import('../app/parts/download/csv.js');
+const { csvOf, joined, withSoFar } = await import('../app/parts/download/csv.js');
 
 test('parts of a table are joined below one head', () => {
   assert.equal(joined(['at,who\n1,a\n', 'at,who\n2,b\n', 'at,who\n']), 'at,who\n1,a\n2,b\n');
@@ -22,6 +22,13 @@ test('a table is written as the API writes them', () => {
     for (const before of ['\n', '\r']) assert.equal(written(before + formula), `"${before}'${formula}"`);
   }
   for (const plain of ['1-1', '', "'=1", 'Firefox', 'X11; Linux', -1]) assert.equal(written(plain), String(plain));
+});
+
+test('a file of clicks over time says which day or hour is not over', () => {
+  const days = 'period,clicks,human_clicks\r\n2026-11-11,12,9\r\n2026-11-12,1,1\r\n';
+  assert.equal(withSoFar(days, Date.parse('2026-11-12') / 1000), 'period,clicks,human_clicks,note\r\n2026-11-11,12,9,\r\n2026-11-12,1,1,so far\r\n');
+  assert.equal(withSoFar('period,clicks\r\n2026-11-12T14:00:00Z,3', Date.parse('2026-11-12T14:00:00Z') / 1000), 'period,clicks,note\r\n2026-11-12T14:00:00Z,3,so far');
+  assert.equal(withSoFar('period,clicks\r\n2026-11-12,3\r\n'), 'period,clicks,note\r\n2026-11-12,3,\r\n');
 });
 
 test('an answer says where its next part is', async () => {

@@ -59,7 +59,50 @@ test('hours are for a single day, or on request where there is room', () => {
 test('whole days may be those of UTC, and hours are none', () => {
   const days = (query, now) => daysOf(new URLSearchParams(query), utcDayOf(Date.parse(now)));
   // In Zurich, it is tomorrow.
-  assert.deepEqual(days({ range: '7d' }, '2026-10-30T23:30:00Z'), { range: '7d', first: '2026-10-24', last: '2026-10-30', name: '7 days' });
+  assert.deepEqual(days({ range: '7d' }, '2026-10-30T23:30:00Z'), { range: '7d', first: '2026-10-24', last: '2026-10-30', name: '7 days', before: { first: '2026-10-17', last: '2026-10-23', name: 'the 7 days before' } });
   assert.equal(days({ range: '24h' }, '2026-10-30T12:00:00Z').range, '30d');
   assert.equal(days({ range: 'own', from: '2026-10-29', to: '2027-01-01' }, '2026-10-30T12:00:00Z').last, '2026-10-30');
+});
+
+test('named times are compared with as much of the time before', () => {
+  const days = (range, today = '2026-10-30') => {
+    const { first, last, before } = daysOf(new URLSearchParams({ range }), today);
+    return [first, last, before?.first, before?.last];
+  };
+  assert.deepEqual(days('today'), ['2026-10-30', '2026-10-30', '2026-10-29', '2026-10-29']);
+  assert.deepEqual(days('yesterday'), ['2026-10-29', '2026-10-29', '2026-10-28', '2026-10-28']);
+  // The 30th is a Friday.
+  assert.deepEqual(days('week'), ['2026-10-26', '2026-10-30', '2026-10-19', '2026-10-23']);
+  assert.deepEqual(days('week', '2026-11-01')[0], '2026-10-26');
+  assert.deepEqual(days('last-week'), ['2026-10-19', '2026-10-25', '2026-10-12', '2026-10-18']);
+  assert.deepEqual(days('month'), ['2026-10-01', '2026-10-30', '2026-09-01', '2026-09-30']);
+  assert.deepEqual(days('month', '2026-03-31'), ['2026-03-01', '2026-03-31', '2026-02-01', '2026-02-28']);
+  assert.deepEqual(days('last-month'), ['2026-09-01', '2026-09-30', '2026-08-01', '2026-08-31']);
+  assert.deepEqual(days('last-month', '2026-01-15'), ['2025-12-01', '2025-12-31', '2025-11-01', '2025-11-30']);
+  assert.deepEqual(days('quarter'), ['2026-10-01', '2026-10-30', '2026-07-01', '2026-07-30']);
+  assert.deepEqual(days('quarter', '2026-06-30'), ['2026-04-01', '2026-06-30', '2026-01-01', '2026-03-31']);
+  assert.deepEqual(days('90d'), ['2026-08-02', '2026-10-30', '2026-05-04', '2026-08-01']);
+  assert.deepEqual(days('year'), ['2026-01-01', '2026-10-30', '2025-01-01', '2025-10-30']);
+  assert.deepEqual(days('all'), ['2025-09-30', '2026-10-30', undefined, undefined]);
+});
+
+test('what the API compares with by itself is not asked for', () => {
+  const isAsked = (range, more) => period({ range, ...more }).before?.isAsked;
+  assert.deepEqual(['24h', '7d', '30d', 'yesterday', 'last-week', '90d'].map((range) => isAsked(range)), Array(6).fill(false));
+  // It compares with as many days, and with no more than fit into 13 months together.
+  assert.deepEqual(['today', 'week', 'last-month', 'quarter', 'year', '12m'].map((range) => isAsked(range)), Array(6).fill(true));
+  assert.deepEqual([isAsked('own', { from: '2026-10-01', to: '2026-10-03' }), isAsked('own', { from: '2026-01-01', to: '2026-10-03' })], [false, true]);
+  assert.deepEqual([period({ range: 'all' }).before, period({ range: 'month' }, '2026-10-20T10:00:00Z').before], [undefined, undefined]);
+});
+
+test('today is compared with yesterday until this time', () => {
+  const { from, to, unit, before } = period({ range: 'today' });
+  assert.deepEqual([from, to, unit], ['2026-10-30', '2026-10-30', 'hour']);
+  assert.deepEqual([before.from, before.to], ['2026-10-28T23:00:00.000Z', '2026-10-29T14:25:00.000Z']);
+});
+
+test('a time says its dates', () => {
+  const format = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+  assert.equal(period({ range: 'last-month' }).dates, format.formatRange(Date.parse('2026-09-01'), Date.parse('2026-09-30')));
+  assert.equal(period({ range: 'yesterday' }).dates, format.format(Date.parse('2026-10-29')));
 });

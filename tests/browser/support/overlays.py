@@ -55,6 +55,11 @@ def find(tab: Tab, text: str = "sale", found: str = "Spring sale") -> None:
     expect(tab.dialog("Find anything").get_by_text(found).last).to_be_visible()
 
 
+def choose_days(tab: Tab) -> None:
+    tab.button(DATES).click()
+    tab.page.get_by_role("menuitemradio", name="Choose the days").click()
+
+
 def merge_tags(tab: Tab) -> None:
     tab.button("Rename sale").click()
     tab.dialog("Rename the tag sale").get_by_label("Name").fill("News")
@@ -72,6 +77,8 @@ def show_rules(tab: Tab) -> None:
     drawer.locator("summary", has_text="Try them out").click()
 
 
+# What shows the dates of a range.
+DATES = re.compile("^Days: ")
 # The link that skips to the content lies over it while it has the focus, so it is opened with a key. A phone has no such menu.
 SWITCHER = re.compile("Switch workspace|^More$")
 OVERLAYS = {
@@ -83,8 +90,8 @@ OVERLAYS = {
     "a link that is changed": Overlay("links/{code}", press("e"), "dialog", re.compile("^Edit ")),
     "a QR code": Overlay("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Overlay("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),
-    "a range": Overlay("links/{code}", click("Own"), "dialog", re.compile(".")),
-    "days of an overview": Overlay("overview", click("Own"), "dialog", "Choose the days"),
+    "named times": Overlay("links/{code}", click(DATES), "menu", DATES),
+    "days of an overview": Overlay("overview", choose_days, "dialog", "Choose the days"),
     "tags": Overlay("overview", click(re.compile("^Links: ")), "menu", re.compile("^Links: ")),
     "a tag that is renamed": Overlay("tags", click("Rename sale"), "dialog", "Rename the tag sale"),
     "tags that are merged": Overlay("tags", merge_tags, "dialog", "Rename the tag sale"),

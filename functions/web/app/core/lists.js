@@ -1,7 +1,6 @@
 // What several pages know about the workspace: its tags, its members, and how it does.
 
 import { call, readAll } from './api.js';
-import { folded } from './folding.js';
 import { counted, number } from './format.js';
 import { useResource } from './resource.js';
 import { session } from './session.js';
@@ -60,6 +59,12 @@ export async function readMade(made) {
   return made.archived ? call('PATCH /api/links/{code}', { path, body: { archived: false } }).catch(read) : read();
 }
 
+/** @param {any} made an answer to `POST /api/shorten` @param {CountedLink} link */
+export function noteMade(made, link) {
+  if (!made.reused) noteChange(undefined, link);
+  else if (made.archived && !link.archived) noteChange({ ...link, archived: true }, link);
+}
+
 /** @param {any} made @param {Link | undefined} link */
 export function wordsOfMade(made, link) {
   if (!made.reused) return 'Link created.';
@@ -67,29 +72,25 @@ export function wordsOfMade(made, link) {
   return `You already had this one.${made.archived ? archived : ''}`;
 }
 
-/** The tags that links have, the most used first. @param {{ isWanted?: boolean }} [options] */
-export function useTags({ isWanted = true } = {}) {
-  const resource = useResource(isWanted ? 'tags' : null, () => readAll('tags', 'GET /api/tags'));
-  return /** @type {TagCount[]} */ (resource.data?.tags ?? []);
-}
+/** As much of a link as is counted. @typedef {Pick<Link, 'tags' | 'archived' | 'status' | 'total_clicks'>} CountedLink */
+/** A link before and after what was done to it here; nothing where there was or is none. @typedef {{ before?: CountedLink, after?: CountedLink, at: string }} LinkChange */
 
-/** Tags that were given here and that the API, which counts once in a while, may not know yet. @type {{ visit: number, tags: Set<string> }} */
-const given = { visit: 0, tags: new Set() };
+/** @type {{ visit: number, changes: LinkChange[] }} */
+const done = { visit: 0, changes: [] };
 
-/** @param {string[]} tags */
-export function rememberTags(tags) {
-  const { visit } = session.get();
-  if (given.visit !== visit) given.tags.clear();
-  given.visit = visit;
-  for (const tag of tags) given.tags.add(tag);
-}
+/** What was done here to links of the workspace. */
+export const changesHere = () => (done.visit === session.get().visit ? done.changes : /** @type {LinkChange[]} */ ([]));
 
-/** The names of all known tags, for completion. */
-export function useTagNames() {
-  const names = useTags().map(({ tag }) => tag);
-  const known = new Set(names.map(folded));
-  const others = given.visit === session.get().visit ? [...given.tags].filter((tag) => !known.has(folded(tag))) : [];
-  return [...others, ...names];
+/**
+ * Notes what was done to a link, which the API counts within a minute.
+ * @param {CountedLink | undefined} before
+ * @param {CountedLink & { created_at?: string, updated_at?: string }} [after]
+ */
+export function noteChange(before, after) {
+  const at = after?.updated_at ?? after?.created_at ?? new Date().toISOString();
+  const changes = changesHere();
+  changes.push({ before, after, at });
+  Object.assign(done, { changes, visit: session.get().visit });
 }
 
 /** The list of all links, newest first, once it is shown. @type {{ visit: number, list?: { isRead: boolean, links: Link[] } }} */
@@ -118,15 +119,6 @@ export const knownLinks = () => (shownLinks.visit === session.get().visit && sho
  * @property {{ id: string, url: string, since: string }[]} down
  * @property {string[]} incomplete of what only a part was counted
  */
-
-/** What an overview is about, if not about all links and the last days. @typedef {{ tag?: string, from?: string, to?: string }} OverviewQuery */
-
-/** @param {{ isWanted?: boolean, everyMs?: number, query?: OverviewQuery }} [options] @returns {import('./resource.js').Resource<Overview>} */
-export function useOverview({ isWanted = true, query = {}, ...options } = {}) {
-  const { tag = '', from = '', to = '' } = query;
-  const key = tag || from ? `overview:${JSON.stringify([tag, from, to])}` : 'overview';
-  return useResource(isWanted ? key : null, () => call('GET /api/overview', { query: { tag, from, to } }), options);
-}
 
 /** @typedef {'fixed' | 'editable'} Destinations whether links lead to their target for ever */
 

@@ -5,7 +5,7 @@ import { useResource } from '../../core/resource.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
-import { AudienceChoice, audienceOf, linesOf, mergedLines, periodOf, RangeChoice, UnitChoice, useLatest } from '../../parts/times/times.js';
+import { AudienceChoice, audienceOf, intervalOf, linesOf, mergedLines, periodOf, RangeChoice, summedUp, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { Card, Page } from '../../ui/page.js';
@@ -54,7 +54,7 @@ function Shown({ compared, remove }) {
   const { period, links } = compared;
   const form = route.get().query.has('table') ? 'table' : 'chart';
   const chart = useMemo(() => chartOf(compared), [compared]);
-  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} period=${period} />`}>
+  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${period} />`}>
       ${chart.series.length > 0 ? html`<${TimeChart} ...${chart} view=${form} onView=${showAs} />` : html`<p class="muted">None of these links can be shown.</p>`}
     <//>
     <${ComparedTable} links=${links} period=${period} remove=${remove} />`;
@@ -66,11 +66,12 @@ const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
 /** A line of each link, which begins with it. @param {Compared} compared @returns {import('../../parts/chart/chart.js').ChartProps} */
 function chartOf({ period, links }) {
   const found = links.flatMap(({ code, look, link, answer }) => (link && answer ? [{ code, look, link, answer }] : []));
-  const { times, clicks } = mergedLines(found.map(({ answer }) => linesOf(answer, Date.now())));
-  const step = period.unit === 'hour' ? 3_600 : 86_400;
+  const { times, clicks, running } = mergedLines(found.map(({ answer }) => linesOf(answer, Date.now())));
+  const unit = intervalOf(period.unit);
+  const step = unit === 'hour' ? 3_600 : 86_400;
   const series = found.map(({ code, look, link }, at) => {
     const born = Date.parse(link.created_at) / 1000;
     return { label: code, look, values: clicks[at].map((value, index) => (value === 0 && times[index] + step <= born ? null : value)) };
   });
-  return { label: `Clicks by ${period.unit}, ${period.name}`, times, series, unit: period.unit, height: CHART_HEIGHT };
+  return summedUp({ label: `Clicks by ${period.unit}, ${period.name}`, times, series, unit, running, height: CHART_HEIGHT }, period.unit);
 }

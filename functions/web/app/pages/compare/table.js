@@ -17,7 +17,7 @@ export function ComparedTable({ links, period, remove }) {
   const figure = (/** @type {string} */ label, /** @type {'total_clicks' | 'human_clicks' | 'unique_visitors'} */ name) => ({
     label,
     isNumber: true,
-    cell: (/** @type {ComparedLink} */ { answer, link }) => answer && link && html`<${Compared} label=${label} now=${answer[name]} before=${wasThere(link, answer) ? (answer.before?.[name] ?? null) : null} than=${period.range === 'own' ? 'time' : period.name} />`,
+    cell: (/** @type {ComparedLink} */ { answer, link }) => answer && link && html`<${Compared} label=${label} now=${answer[name]} before=${wasThere(link, answer) ? (answer.before?.[name] ?? null) : null} than=${period.before?.name ?? ''} />`,
   });
   /** @type {import('../../ui/table.js').Column<ComparedLink>[]} */
   const columns = [
@@ -27,7 +27,8 @@ export function ComparedTable({ links, period, remove }) {
     figure('Unique visitors', 'unique_visitors'),
     { label: 'Remove', isHidden: true, cell: ({ code }) => html`<${Button} kind="quiet" class="compact" icon="close" label=${`Remove ${code}`} onClick=${() => remove(code)} />` },
   ];
-  return html`<${Card} class="flush compared"><${Table} label="Numbers of each link" columns=${columns} rows=${links} keyOf=${(/** @type {ComparedLink} */ { code }) => code} /><//>`;
+  return html`<${Card} class="flush compared"><${Table} label="Numbers of each link" columns=${columns} rows=${links} keyOf=${(/** @type {ComparedLink} */ { code }) => code} /><//>
+    ${period.before && html`<p class="small-print">▲ and ▼ are against ${period.before.name}.</p>`}`;
 }
 
 /** Whether a link was there before the time, so that there is something to compare with. @param {{ created_at: string }} link @param {{ from: string }} answer */
@@ -51,6 +52,6 @@ function Compared({ label, now, before, than }) {
   return html`<div class="compared-figure">
     <span class="only-phone small-print" aria-hidden="true">${label}</span>
     <strong title=${number(now)}>${shortNumber(now)}</strong>
-    <${Change} now=${now} before=${before} than=${than} />
+    <${Change} now=${now} before=${before} than=${than} isBrief />
   </div>`;
 }

@@ -16,12 +16,12 @@ const ONLY = { people: 'by humans only', bots: 'by bots and link previews only',
  */
 export function LinkFigures({ answer, period, audience, clicks }) {
   // A link that is younger than the time has no time before.
-  const before = period.isYoung ? null : answer?.before;
+  const before = period.before && answer?.before;
   const figure = (/** @type {'total_clicks' | 'human_clicks' | 'unique_visitors'} */ name) => ({
     value: answer && shortNumber(answer[name]),
     title: answer && number(answer[name]),
     change: answer && { now: answer[name], before: before?.[name] ?? null },
-    than: period.range === 'own' ? 'time' : period.name,
+    than: period.before?.name,
   });
   const last = clicks?.[0]?.clicked_at;
   return html`<${Figures} label="Numbers">

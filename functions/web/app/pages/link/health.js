@@ -1,8 +1,9 @@
 // How the target of a link does that watches it.
 
 import { html } from '../../vendor/preact.js';
-import { fullTime, moment, number } from '../../core/format.js';
+import { fullTime, moment } from '../../core/format.js';
 import { href } from '../../core/router.js';
+import { latencyText } from '../../parts/checks/checks.js';
 import { Status } from '../../ui/chips.js';
 import { Card } from '../../ui/page.js';
 
@@ -24,7 +25,7 @@ export function HealthCard({ health, target }) {
     <dl class="health-facts">
       <div><dt>Status</dt><dd><${Status} tone=${tone}>${text}<//></dd></div>
       <div><dt>Last check</dt><dd>${health.checked_at ? html`<time datetime=${health.checked_at} title=${fullTime(health.checked_at)}>${moment(health.checked_at)}</time>` : '–'}</dd></div>
-      <div><dt>Latency</dt><dd>${health.latency_ms === null ? '–' : `${number(health.latency_ms)} ms`}</dd></div>
+      <div><dt>Latency</dt><dd>${latencyText(health) || '–'}</dd></div>
       <div><dt>Answer</dt><dd>${health.status_code ?? (health.checked_at ? 'none' : '–')}</dd></div>
     </dl>
   <//>`;

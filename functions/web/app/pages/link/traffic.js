@@ -5,7 +5,7 @@ import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
-import { ABOUT_HUMAN_CLICKS, audienceOf, isOfHere, linesOf, UnitChoice, useLatest } from '../../parts/times/times.js';
+import { ABOUT_HUMAN_CLICKS, audienceOf, isOfHere, linesOf, nameOfLine, summedUp, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
@@ -39,7 +39,7 @@ export function Traffic({ link, showQr, onNews }) {
   const clicks = useClicks(view, key);
   // Until another one is read, the answer before it stays.
   const known = useLatest(answer.data && { answer: answer.data, view });
-  const shown = useMemo(() => known && { answer: known.answer, chart: chartOf(known.answer, known.view.audience) }, [known?.answer]);
+  const shown = useMemo(() => known && { answer: known.answer, ...chartOf(known.answer, known.view.audience) }, [known?.answer]);
   const hear = useNews(() => [answer.reload, onNews].forEach((reload) => reload()), Object.keys(view.filter).length > 0 ? FILTERED_EVERY_MS : 0);
 
   const isUnused = link.total_clicks === 0 && !known?.answer.total_clicks && !clicks.data?.length && Object.keys(view.filter).length === 0;
@@ -70,7 +70,7 @@ export function Traffic({ link, showQr, onNews }) {
 function ChartCard({ view, shown }) {
   const form = view.query.has('table') ? 'table' : 'chart';
   useEffect(prepareCharts, []);
-  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} period=${timeOf(view)} />`} class="over-time">
+  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${timeOf(view)} />`} class="over-time">
     ${shown
       ? html`<${TimeChart} ...${shown.chart} view=${form} onView=${showAs} />
           <p class="small-print">${noteOf(shown.answer)}</p>`
@@ -81,17 +81,19 @@ function ChartCard({ view, shown }) {
 /** @param {string} form */
 const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
 
-/** What is drawn. @param {ShownAnswer} answer @param {import('../../parts/times/audience.js').Audience} audience @returns {import('../../parts/chart/chart.js').ChartProps} */
+/** What is drawn. @param {ShownAnswer} answer @param {import('../../parts/times/audience.js').Audience} audience @returns {Pick<Shown, 'chart' | 'running'>} */
 function chartOf(answer, audience) {
-  const { period, interval: unit } = answer;
-  const { times, clicks, humans, before } = linesOf(answer, Date.now());
+  const { period } = answer;
+  const { times, clicks, humans, before, running } = linesOf(answer, Date.now());
   /** @type {import('../../parts/chart/chart.js').Series[]} */
   const series =
     audience === 'all'
       ? [{ label: 'Human clicks', look: 'area', values: humans }, { label: 'All clicks', look: 'line', values: clicks }]
       : [{ label: audience === 'people' ? 'Human clicks' : 'Bots and previews', look: 'area', values: clicks }];
-  if (before && !period.isYoung) series.push({ label: `The ${period.range === 'own' ? 'time' : period.name} before`, look: 'before', values: before });
-  return { label: `Clicks by ${unit}, ${period.name}`, times, series, unit, height: CHART_HEIGHT };
+  if (before && period.before) series.push({ label: nameOfLine(period.before), look: 'before', values: before });
+  const zone = isOfHere(answer) ? undefined : answer.tz;
+  const chart = { label: `Clicks by ${period.unit}, ${period.name}`, times, series, unit: answer.interval, zone, running, height: CHART_HEIGHT };
+  return { chart: summedUp(chart, period.unit), running: running === undefined ? undefined : times[running] };
 }
 
 const utcDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
@@ -103,7 +105,8 @@ function noteOf(answer) {
   // Of so many clicks, the API tells whole days of UTC only.
   const isOther = Date.parse(from) !== period.start || Date.parse(to) !== period.end;
   const time = isOther ? `There are so many clicks that these are whole days of UTC, from ${utcDay.format(Date.parse(from))} to ${utcDay.format(Date.parse(to) - 1)}. ` : '';
-  return `${time}${zone}${ABOUT_HUMAN_CLICKS}`;
+  const before = period.before && !answer.before ? `Clicks of ${period.before.name} can’t be compared. ` : '';
+  return `${time}${zone}${before}${ABOUT_HUMAN_CLICKS}`;
 }
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void }} props */

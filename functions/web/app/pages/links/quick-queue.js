@@ -3,7 +3,7 @@
 
 import { ApiError, call } from '../../core/api.js';
 import { guessUrl } from '../../core/address.js';
-import { readMade, wordsOfMade } from '../../core/lists.js';
+import { noteChange, noteMade, readMade, wordsOfMade } from '../../core/lists.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
 import { session } from '../../core/session.js';
@@ -111,19 +111,24 @@ function giveBack(wanted, error) {
 async function announce(made) {
   const isCopied = await copyText(made.short_url);
   const link = await readMade(made).catch(() => undefined);
-  if (link) place()?.onLink(link);
+  if (link) {
+    noteMade(made, link);
+    place()?.onLink(link);
+  }
   invalidate('overview');
   const editing = link && place() ? [{ label: 'Edit', act: () => place()?.edit(link) }] : [];
   const copied = isCopied ? ' Copied.' : '';
   const text = `${wordsOfMade(made, link)}${copied}`;
   if (made.reused) toast(text, { actions: editing });
-  else toast(text, { actions: [...editing, { label: 'Undo', act: () => undo(made.short_code) }] });
+  else toast(text, { actions: [...editing, { label: 'Undo', act: () => undo(made.short_code, link) }] });
 }
 
-/** @param {string} code */
-async function undo(code) {
+/** @param {string} code @param {Link} [link] */
+async function undo(code, link) {
   try {
     await call('DELETE /api/links/{code}', { path: { code } });
+    if (link) noteChange(link);
+    invalidate('overview');
     place()?.onUndone(code);
     toast('The link is gone.');
   } catch (failure) {

@@ -1,8 +1,8 @@
 import { html } from '../../vendor/preact.js';
 import { number } from '../../core/format.js';
 import { TimeChart } from '../../parts/chart/chart.js';
+import { isGood, latencyOf } from '../../parts/checks/checks.js';
 import { Card } from '../../ui/page.js';
-import { isGood } from './targets.js';
 
 /** @typedef {import('./targets.js').CheckResult} CheckResult */
 
@@ -10,8 +10,7 @@ import { isGood } from './targets.js';
 export function Latency({ results }) {
   const oldestFirst = [...results].reverse();
   const times = oldestFirst.map((result) => Date.parse(result.checked_at) / 1000);
-  // A check without an answer has no latency: only how long it was waited for.
-  const values = oldestFirst.map((result) => (result.error ? null : result.latency_ms));
+  const values = oldestFirst.map(latencyOf);
   const hasValues = values.some((value) => value !== null);
   const bad = results.filter((result) => !isGood(result)).length;
   return html`<${Card} title="Latency">

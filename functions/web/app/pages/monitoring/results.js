@@ -1,10 +1,11 @@
 import { html } from '../../vendor/preact.js';
 import { day, number } from '../../core/format.js';
+import { isGood, latencyText } from '../../parts/checks/checks.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { isGood, outcome } from './targets.js';
+import { outcome } from './targets.js';
 
 /** @typedef {import('./targets.js').CheckResult} CheckResult */
 
@@ -20,7 +21,7 @@ export function Results({ results, isAll, showAll }) {
   const columns = [
     { label: 'Time', isHeader: true, cell: (/** @type {CheckResult} */ result) => html`<${Time} at=${result.checked_at}>${secondOf(result.checked_at)}<//>` },
     { label: 'Result', cell: (/** @type {CheckResult} */ result) => html`<${Status} tone=${isGood(result) ? 'good' : 'bad'}>${outcome(result)}<//>` },
-    { label: 'Latency', isNumber: true, cell: (/** @type {CheckResult} */ result) => (result.error ? '–' : `${number(result.latency_ms)} ms`) },
+    { label: 'Latency', isNumber: true, cell: (/** @type {CheckResult} */ result) => latencyText(result) || '–' },
   ];
   return html`<${Table} isStacked label="Results, newest first" columns=${columns} rows=${shown} keyOf=${(/** @type {CheckResult} */ result) => result.checked_at} />
     ${results.length > shown.length && html`<p class="row"><${Button} onClick=${showAll}>Show all ${number(results.length)}<//></p>`}

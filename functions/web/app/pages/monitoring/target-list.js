@@ -3,12 +3,13 @@ import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { age, counted, cutMiddle, fullTime, number, withoutScheme } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
-import { useOverview } from '../../core/lists.js';
+import { useOverview } from '../../parts/link-changes/counts.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { href, navigate, route, setQuery } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
+import { latencyText } from '../../parts/checks/checks.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
 import { Field } from '../../ui/field.js';
@@ -156,7 +157,7 @@ function Row({ target }) {
       <bdi class="target-host">${host}</bdi><bdi class="target-path">${path}</bdi>
     </a>
     <span class="target-state"><${Status} tone=${tone}>${text}<//></span>
-    <span class="target-latency small-print" title=${latest ? `${outcome(latest)}, ${fullTime(latest.checked_at)}` : undefined}>${latest && !latest.error && `${number(latest.latency_ms)} ms`}</span>
+    <span class="target-latency small-print" title=${latest ? `${outcome(latest)}, ${fullTime(latest.checked_at)}` : undefined}>${latencyText(latest)}</span>
     <span class="target-since small-print" title=${fullTime(since)}>${status !== 'pending' && agoOf(since)}</span>
   </li>`;
 }

@@ -9,12 +9,13 @@ import { Button } from '../../ui/button.js';
 import { ask } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
 import { Figure, Figures } from '../../parts/chart/chart.js';
+import { isGood, latencyText } from '../../parts/checks/checks.js';
 import { Card, Page } from '../../ui/page.js';
 import { Empty, Loaded, Skeleton } from '../../ui/states.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { Latency } from './latency.js';
 import { Results } from './results.js';
-import { isGood, outcome, READ_EVERY_MS, readTarget, STATES } from './targets.js';
+import { outcome, READ_EVERY_MS, readTarget, STATES } from './targets.js';
 import { WatchedBy } from './watched-by.js';
 
 /** @typedef {import('./targets.js').Target} Target */
@@ -63,7 +64,7 @@ function Numbers({ target, results }) {
   const none = results ? '–' : undefined;
   return html`<${Figures} label="Numbers">
     <${Figure} label="Status" value=${text} isText title=${fullTime(target.status_since)} note=${`since ${moment(target.status_since)}`} />
-    <${Figure} label="Last check" value=${latest ? outcome(latest) : none} isText title=${latest && fullTime(latest.checked_at)} note=${latest && ago(latest.checked_at) + (latest.error ? '' : `, ${number(latest.latency_ms)} ms`)} />
+    <${Figure} label="Last check" value=${latest ? outcome(latest) : none} isText title=${latest && fullTime(latest.checked_at)} note=${latest && [ago(latest.checked_at), latencyText(latest)].filter(Boolean).join(', ')} />
     <${Figure} label="Typical latency" hint="Half of the answers were faster." value=${typical === undefined ? none : `${number(typical)} ms`} isText note=${results?.length ? `in ${counted(results.length, 'check')}` : ''} />
     <${Figure} label="Found up" value=${results?.length ? percent(good.length / results.length) : none} isText note=${checks} />
   <//>`;

@@ -42,9 +42,3 @@ const ERRORS = {
 
 /** What a check has found. @param {CheckResult} result */
 export const outcome = ({ status_code: status, error }) => (error ? (ERRORS[error] ?? ERRORS.other) : `Answered ${status}`);
-
-/** Statuses with which a server refuses this client only. */
-const REFUSALS = [401, 403, 405, 429, 999];
-
-/** Whether a check has found the URL up, as the API decides it. @param {CheckResult} result */
-export const isGood = ({ status_code: status }) => status !== null && (status < 400 || REFUSALS.includes(status));

@@ -1,6 +1,6 @@
 // What somebody has to look at now.
 
-import { useOverview } from '../../core/lists.js';
+import { useOverview } from '../../parts/link-changes/counts.js';
 import { readFeed } from '../../core/notifications.js';
 import { useResource } from '../../core/resource.js';
 import { session } from '../../core/session.js';

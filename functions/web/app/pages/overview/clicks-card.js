@@ -1,19 +1,18 @@
 import { html } from '../../vendor/preact.js';
 import { route, setQuery } from '../../core/router.js';
 import { TimeChart } from '../../parts/chart/chart.js';
-import { ABOUT_HUMAN_CLICKS } from '../../parts/times/times.js';
+import { ABOUT_HUMAN_CLICKS, UnitChoice } from '../../parts/times/times.js';
 import { Card } from '../../ui/page.js';
 import { wordsOfCovers } from './covers.js';
+import { chartOf, timeIn } from './time.js';
 
-/**
- * Clicks by day.
- * @param {{ chart: import('../../parts/chart/chart.js').ChartProps, covers: import('../../core/lists.js').CoveredLinks | null }} props
- */
-export function ClicksCard({ chart, covers }) {
+/** Clicks over time. @param {import('./look.js').Known} props */
+export function ClicksCard({ overview, view, past, isPastUnknown }) {
   const form = route.get().query.has('table') ? 'table' : 'chart';
-  return html`<${Card} title="Clicks over time">
-    <${TimeChart} ...${chart} view=${form} onView=${showAs} />
-    <p class="small-print">${wordsOfCovers(covers)} Days are those of UTC. ${ABOUT_HUMAN_CLICKS}</p>
+  const unread = isPastUnknown && view.days.before ? `Clicks of ${view.days.before.name} can’t be read. ` : '';
+  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${view} />`}>
+    <${TimeChart} ...${chartOf(overview, view, past)} view=${form} onView=${showAs} />
+    <p class="small-print">${wordsOfCovers(timeIn(overview, view, past).covers)} ${unread}Days are those of UTC. ${ABOUT_HUMAN_CLICKS}</p>
   <//>`;
 }
 

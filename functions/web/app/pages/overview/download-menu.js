@@ -1,24 +1,27 @@
 // What can be kept of the page, as it shows it.
 
 import { html, useState } from '../../vendor/preact.js';
+import { SO_FAR } from '../../parts/chart/running.js';
 import { rowsOf, SaveMenu } from '../../parts/panels/panels.js';
 import { KINDS_OF_LINKS, readBreakdowns, useBreakdowns } from './breakdowns.js';
-import { chartOf, timeIn } from './time.js';
+import { chartOf, datesIn, timeIn } from './time.js';
 
 /** @typedef {import('../../parts/panels/save-menu.js').Keepable} Keepable */
 /** @typedef {import('./breakdowns.js').LinksBreakdowns} LinksBreakdowns */
 
 /** @param {import('./look.js').Known} props */
-export function DownloadMenu({ overview, view }) {
+export function DownloadMenu({ overview, view, past }) {
   const [isWanted, setWanted] = useState(false);
   const { data } = useBreakdowns(view, isWanted);
   const name = overview.tag || view.tag || 'overview';
-  const chart = chartOf(overview, view);
-  const days = timeIn(overview, view).days.map(({ date, clicks, human_clicks }) => [date, clicks, human_clicks]);
+  const chart = chartOf(overview, view, past);
+  const title = `clicks by ${view.unit}, ${datesIn(view)}`;
+  const noteOf = (/** @type {string} */ date) => (overview.as_of.startsWith(date) ? SO_FAR : '');
+  const days = timeIn(overview, view, past).days.map(({ date, clicks, human_clicks }) => [date, clicks, human_clicks, noteOf(date)]);
   /** @type {Keepable[]} */
   const items = [
-    { label: 'Chart as a picture', note: 'PNG', save: (part) => part.savePicture(`${name}-clicks`, view.tag ? `${name}: ${chart.label}` : chart.label, chart) },
-    { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveRows(`${name}-series`, ['period', 'clicks', 'human_clicks'], days) },
+    { label: 'Chart as a picture', note: 'PNG', save: (part) => part.savePicture(`${name}-clicks`, view.tag ? `${name}: ${title}` : `C${title.slice(1)}`, chart) },
+    { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveRows(`${name}-series`, ['period', 'clicks', 'human_clicks', 'note'], days) },
     ...KINDS_OF_LINKS.map((kind) => ({
       label: kind.title,
       note: 'CSV',

@@ -3,7 +3,7 @@
 import { html } from '../../vendor/preact.js';
 import { counted, number, shortNumber } from '../../core/format.js';
 import { Figure, Figures } from '../../parts/chart/chart.js';
-import { nameBefore, timeIn } from './time.js';
+import { timeIn } from './time.js';
 
 /** @typedef {import('../../core/lists.js').Overview} Overview */
 
@@ -11,22 +11,22 @@ import { nameBefore, timeIn } from './time.js';
 const OTHER_LINKS = [['inactive', 'switched off'], ['scheduled', 'scheduled'], ['exhausted', 'used up'], ['expired', 'expired'], ['suspended', 'suspended'], ['archived', 'archived']];
 
 /** @param {import('./look.js').Known} props */
-export function OverviewFigures({ overview, view }) {
-  const { sums } = timeIn(overview, view);
+export function OverviewFigures({ overview, view, past }) {
+  const { sums } = timeIn(overview, view, past);
   const { today } = overview.clicks;
-  const figure = (/** @type {number} */ now, /** @type {number | null} */ before) => ({ ...valueOf(now), change: { now, before }, than: nameBefore(view) });
+  const figure = (/** @type {number} */ now, /** @type {number | null} */ before) => ({ ...valueOf(now), change: { now, before }, than: view.days.before?.name });
   // A day that isn't over can't be compared with a whole one.
   const note = `${counted(today.human_clicks, 'human click')}, yesterday ${counted(today.total_clicks_before, 'click')}`;
   return html`<${Figures} label="Numbers">
     <${Figure} label="Clicks" ...${figure(sums.total_clicks, sums.total_clicks_before)} />
     <${Figure} label="Human clicks" hint="Without bots and link previews." ...${figure(sums.human_clicks, sums.human_clicks_before)} />
-    <${Figure} label="Clicks today" ...${valueOf(today.total_clicks)} note=${note} />
+    <${Figure} label="Clicks today (UTC)" ...${valueOf(today.total_clicks)} note=${note} />
     <${Figure} label="Links" ...${valueOf(overview.links.total)} note=${noteOfLinks(overview.links)} />
   <//>`;
 }
 
 /** What is there until the numbers are. */
-export const WaitingFigures = () => html`<${Figures} label="Numbers">${['Clicks', 'Human clicks', 'Clicks today', 'Links'].map((label) => html`<${Figure} label=${label} />`)}<//>`;
+export const WaitingFigures = () => html`<${Figures} label="Numbers">${['Clicks', 'Human clicks', 'Clicks today (UTC)', 'Links'].map((label) => html`<${Figure} label=${label} />`)}<//>`;
 
 /** @param {number} value */
 const valueOf = (value) => ({ value: shortNumber(value), title: number(value) });

@@ -2,7 +2,7 @@
 
 import { html, useEffect } from '../../vendor/preact.js';
 import { fullTime, moment } from '../../core/format.js';
-import { useOverview, useTags } from '../../core/lists.js';
+import { useOverview, useTags } from '../../parts/link-changes/counts.js';
 import { route } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts } from '../../parts/chart/chart.js';
@@ -14,11 +14,12 @@ import { Down } from './down.js';
 import { DownloadMenu } from './download-menu.js';
 import { OverviewFigures, WaitingFigures } from './figures.js';
 import { TagChoice, TagsCard } from './tags.js';
-import { chartOf, queryOfView, timeIn, viewOf } from './time.js';
+import { queryOfBefore, queryOfView, viewOf } from './time.js';
 import { TopLinks } from './top-links.js';
 
 /** @typedef {import('./time.js').View} View */
-/** An answer, and what was asked. @typedef {{ overview: import('../../core/lists.js').Overview, view: View }} Known */
+/** @typedef {import('../../core/lists.js').Overview} Overview */
+/** Answers, and what was asked: `past` is about the time before, where that is another question. @typedef {{ overview: Overview, view: View, past?: Overview, isPastUnknown?: boolean }} Known */
 
 /** The API adds it up once a minute at most. */
 const EVERY_MS = 60_000;
@@ -30,7 +31,9 @@ const EVERY_MS = 60_000;
 export function useLook(tag) {
   const view = viewOf(useStore(route).query, tag, Date.now());
   const resource = useOverview({ query: queryOfView(view), everyMs: EVERY_MS });
-  const known = useLatest(resource.data && { overview: resource.data, view });
+  const before = queryOfBefore(view);
+  const past = useOverview({ query: before, isWanted: before !== undefined });
+  const known = useLatest(resource.data && { overview: resource.data, view, past: past.data, isPastUnknown: past.error !== undefined && !past.data });
   useEffect(prepareCharts, []);
   return { view, resource, known };
 }
@@ -56,12 +59,13 @@ export function Look({ view, resource, known }) {
 const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
 
 /** @param {Known & { tags: import('./tags.js').Tags }} props */
-function Numbers({ overview, view, tags }) {
+function Numbers({ tags, ...known }) {
+  const { overview, view } = known;
   const { incomplete } = overview;
   return html`${incomplete.length > 0 &&
     html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
-    <${OverviewFigures} overview=${overview} view=${view} />
-    <${ClicksCard} chart=${chartOf(overview, view)} covers=${timeIn(overview, view).covers} />
+    <${OverviewFigures} ...${known} />
+    <${ClicksCard} ...${known} />
     <div class="overview-lists">
       <${TopLinks} overview=${overview} view=${view} />
       <div class="stack">

@@ -1,6 +1,6 @@
 import { html } from '../../vendor/preact.js';
 import { counted, number, shortNumber, withoutScheme } from '../../core/format.js';
-import { useOverview } from '../../core/lists.js';
+import { useOverview } from '../../parts/link-changes/counts.js';
 import { href } from '../../core/router.js';
 import { Card } from '../../ui/page.js';
 import { Failure, Skeleton } from '../../ui/states.js';

@@ -3,11 +3,10 @@
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
 import { href, route, setQuery } from '../../core/router.js';
-import { readAll } from '../../core/api.js';
-import { useResource } from '../../core/resource.js';
 import { mayAct, session } from '../../core/session.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { useStore } from '../../core/store.js';
+import { useTagList } from '../../parts/link-changes/counts.js';
 import { RunningJobs, useJobs } from '../../parts/jobs/jobs.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
@@ -20,7 +19,7 @@ import { RenameTag } from './changes.js';
 import { TagTable } from './tag-table.js';
 
 /** @typedef {import('./arranged.js').ShownTag} ShownTag */
-/** @typedef {{ as_of: string, tags: import('../../core/lists.js').TagCount[], total: number, incomplete: string[] }} TagList */
+/** @typedef {import('../../parts/link-changes/counts.js').TagList} TagList */
 
 /** Until what a job has changed is counted. */
 const READ_EVERY_MS = 10_000;
@@ -31,8 +30,7 @@ export function TagsPage() {
   const { me } = useStore(session);
   const [isWaiting, setWaiting] = useState(false);
   const [renamed, setRenamed] = useState(/** @type {ShownTag | undefined} */ (undefined));
-  /** @type {import('../../core/resource.js').Resource<TagList>} */
-  const list = useResource('tags', () => readAll('tags', 'GET /api/tags'), { everyMs: isWaiting ? READ_EVERY_MS : undefined });
+  const list = useTagList({ everyMs: isWaiting ? READ_EVERY_MS : undefined });
   const jobs = useJobs().data?.jobs ?? [];
   const behind = list.data !== undefined && isBehind(jobs, list.data.as_of);
   useEffect(() => setWaiting(behind), [behind]);

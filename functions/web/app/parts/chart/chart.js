@@ -4,8 +4,9 @@ import { html, useState } from '../../vendor/preact.js';
 import { number } from '../../core/format.js';
 import { Choice } from '../../ui/chips.js';
 import { Table } from '../../ui/table.js';
-import { momentName } from './moments.js';
+import { nameAt } from './moments.js';
 import { Plot } from './plot.js';
+import { hasRunning, SO_FAR } from './running.js';
 import { Swatch } from './swatch.js';
 import { loadUPlot } from './uplot.js';
 
@@ -28,6 +29,9 @@ export { Change, Figure, Figures } from './figures.js';
  * @property {number[]} times when each value begins, in seconds since 1970, ascending
  * @property {Series[]} series
  * @property {import('./moments.js').Unit} unit
+ * @property {string[]} [names] of the times, where the unit doesn't tell them
+ * @property {string} [zone] whose days they are, if they aren't the visitor's
+ * @property {number} [running] which of the times isn't over
  * @property {number} [height]
  * @property {string} [suffix] of each number, such as ` ms`
  */
@@ -49,27 +53,35 @@ export function TimeChart({ controls, view: given, onView, ...chart }) {
   const view = given ?? chosen;
   return html`<figure class="chart" aria-label=${chart.label}>
     <div class="chart-head">
-      <${Legend} series=${chart.series} />
+      <${Legend} ...${chart} />
       <div class="actions">${controls}<${Choice} label="Shown as" value=${view} options=${VIEWS} onChange=${onView ?? setChosen} /></div>
     </div>
     ${view === 'table' ? html`<${Numbers} ...${chart} />` : html`<${Plot} ...${chart} />`}
   </figure>`;
 }
 
-/** @param {{ series: Series[] }} props */
-function Legend({ series }) {
+/** @type {Record<import('./moments.js').Unit, string>} */
+const UNITS = { day: 'Day', hour: 'Hour', minute: 'Time', week: 'Week', month: 'Month' };
+
+/** What the running time is called in a legend. @param {import('./moments.js').Unit} unit */
+export const runningLabel = (unit) => `${UNITS[unit]} ${SO_FAR}`;
+
+/** @param {ChartProps} props */
+function Legend({ series, unit, running }) {
   return html`<ul class="legend">
     ${series.length > 1 && series.map(({ label, look }) => html`<li key=${label}><${Swatch} look=${look} /><bdi>${label}</bdi></li>`)}
+    ${hasRunning({ series, running }) && html`<li key="running"><${Swatch} look="running" />${runningLabel(unit)}</li>`}
   </ul>`;
 }
 
 const TABLE_ROOM = 80;
 
-/** @param {ChartProps} props */
-function Numbers({ label, times, series, unit, suffix = '', height = 240 }) {
+/** @param {ChartProps} chart */
+function Numbers(chart) {
+  const { label, times, series, unit, suffix = '', height = 240 } = chart;
   /** @type {import('../../ui/table.js').Column<number>[]} */
   const columns = [
-    { label: { day: 'Day', hour: 'Hour', minute: 'Time' }[unit], cell: (at) => momentName(times[at], unit), isHeader: true },
+    { label: UNITS[unit], cell: (at) => nameAt(chart, at), isHeader: true },
     ...series.map(({ label: name, values }) => ({ label: name, cell: (/** @type {number} */ at) => shown(values[at], suffix), isNumber: true })),
   ];
   const rows = times.map((_, at) => at).reverse();

@@ -18,7 +18,7 @@ export const Figures = ({ label, children }) => html`<dl class="figures" aria-la
  * @param {string} [props.title] the whole value
  * @param {boolean} [props.isText] whether it is words, which are smaller
  * @param {{ now: number, before: number | null }} [props.change]
- * @param {string} [props.than] the length of the time before, such as `30 days`
+ * @param {string} [props.than] the time before, such as `the 30 days before`
  * @param {string} [props.note]
  */
 export function Figure({ label, hint, value, title, isText = false, change, than = '', note }) {
@@ -29,15 +29,20 @@ export function Figure({ label, hint, value, title, isText = false, change, than
   </div>`;
 }
 
-/** How much more or less it is than before; nothing if there was no time before. @param {{ now: number, before: number | null, than: string }} props */
-export function Change({ now, before, than }) {
+/**
+ * How much more or less it is than before; nothing if there was no time before.
+ * @param {{ now: number, before: number | null, than: string, isBrief?: boolean }} props `isBrief` where something else says what it is compared with
+ */
+export function Change({ now, before, than, isBrief = false }) {
   if (before === null || (now === 0 && before === 0)) return null;
-  const text = `${number(Math.round(before * 10) / 10)} in the ${than} before`;
-  if (now === before) return html`<span class="change" title=${text}>=<span class="hidden"> as many as in the ${than} before</span></span>`;
+  const when = than.startsWith('the ') ? `in ${than}` : `(${than})`;
+  const text = `${number(Math.round(before * 10) / 10)} ${when}`;
+  const against = !isBrief && html`<span class="against" aria-hidden="true"> vs. ${than}</span>`;
+  if (now === before) return html`<span class="change" title=${text}>=<span class="hidden"> as many as ${when}</span>${against}</span>`;
   const isMore = now > before;
   const share = before === 0 ? Infinity : Math.abs(now - before) / before;
   const amount = share === Infinity ? 'new' : share >= MOST_PERCENT ? `× ${number(Math.round(now / before))}` : changeFormat.format(share);
   return html`<span class=${`change ${isMore ? 'good' : 'bad'}`} title=${text}>
-    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' less'} than ${text}</span>
+    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' less'} than ${text}</span>${against}
   </span>`;
 }

@@ -2,9 +2,11 @@
 
 import { shortNumber } from '../../core/format.js';
 import { rem } from '../../core/rem.js';
-import { DAY_SECONDS, markName } from './moments.js';
+import { DAY_SECONDS, isOfDays, markName } from './moments.js';
 
 /** @typedef {import('./chart.js').Series} Series */
+/** @typedef {import('./running.js').DrawnSeries} DrawnSeries */
+/** The look of a line, or of what isn't over. @typedef {Series['look'] | 'running'} Look */
 
 const FONT = `${rem(0.75)}px system-ui, sans-serif`;
 const LETTER_WIDTH = rem(0.47);
@@ -29,6 +31,7 @@ export function coloursOf(element) {
     fill: resolve('color-mix(in srgb, var(--accent) 14%, transparent)'),
     line: resolve('var(--text)'),
     before: resolve('var(--previous)'),
+    running: resolve('var(--accent)'),
     first: resolve('var(--first)'),
     second: resolve('var(--second)'),
     third: resolve('var(--third)'),
@@ -47,7 +50,7 @@ export function coloursOf(element) {
 /**
  * @param {object} chart
  * @param {import('./uplot.js').UPlot} chart.uPlot
- * @param {Series[]} chart.series
+ * @param {DrawnSeries[]} chart.series
  * @param {import('./moments.js').Unit} chart.unit
  * @param {string} chart.suffix
  * @param {Colours} chart.colours
@@ -61,10 +64,10 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
   return {
     width,
     height,
-    padding: [8, 24, 0, 0],
+    padding: [8, 32, 0, 0],
     legend: { show: false },
     // Days begin at midnight of UTC.
-    tzDate: unit === 'day' ? (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC') : undefined,
+    tzDate: isOfDays(unit) ? (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC') : undefined,
     cursor: {
       y: false,
       drag: { x: false, y: false },
@@ -74,7 +77,7 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
     axes: [
       {
         ...axis,
-        ...(unit === 'day' ? { incrs: STEPS_OF_DAYS } : {}),
+        ...(isOfDays(unit) ? { incrs: STEPS_OF_DAYS } : {}),
         grid: { show: false },
         size: rem(1.75),
         gap: 10,
@@ -101,18 +104,19 @@ const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => 
 /** @param {Series} series @param {Colours} colours */
 const strokeOf = ({ look }, colours) => colours[look];
 
-/** What tells lines from each other besides their colours: lengths of dashes and gaps. @type {Partial<Record<Series['look'], number[]>>} */
-const DASHES = { before: [4, 4], second: [8, 4], third: [2, 3], fourth: [12, 4, 2, 4], fifth: [6, 3, 2, 3, 2, 3] };
+/** What tells lines from each other besides their colours: lengths of dashes and gaps. @type {Partial<Record<Look, number[]>>} */
+const DASHES = { before: [4, 4], running: [5, 4], second: [8, 4], third: [2, 3], fourth: [12, 4, 2, 4], fifth: [6, 3, 2, 3, 2, 3] };
 
-/** @param {Series['look']} look @returns {number[]} */
+/** @param {Look} look @returns {number[]} */
 export const dashOf = (look) => DASHES[look] ?? [];
 
-/** @param {Series} series @param {Colours} colours @returns {import('../../vendor/uPlot.js').Series} */
+/** @param {DrawnSeries} series @param {Colours} colours @returns {import('../../vendor/uPlot.js').Series} */
 function styleOf(series, colours) {
   // A single value is no line.
   const isDot = series.values.filter((value) => value !== null).length === 1;
   const points = { show: isDot, size: 8, fill: strokeOf(series, colours) };
   const style = { label: series.label, stroke: strokeOf(series, colours), points };
-  if (series.look === 'area') return { ...style, width: 2, fill: colours.fill };
-  return { ...style, width: series.look === 'line' || series.look === 'before' ? 1.5 : 2, dash: dashOf(series.look) };
+  const dash = dashOf(series.isRunning ? 'running' : series.look);
+  if (series.look === 'area') return { ...style, width: 2, dash, fill: colours.fill };
+  return { ...style, width: series.look === 'line' || series.look === 'before' ? 1.5 : 2, dash };
 }

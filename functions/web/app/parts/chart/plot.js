@@ -3,8 +3,9 @@
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { number } from '../../core/format.js';
 import { rem } from '../../core/rem.js';
-import { momentName } from './moments.js';
+import { nameAt } from './moments.js';
 import { coloursOf, optionsOf } from './options.js';
+import { drawnSeries } from './running.js';
 import { Swatch } from './swatch.js';
 import { loadUPlot } from './uplot.js';
 
@@ -12,11 +13,12 @@ import { loadUPlot } from './uplot.js';
 
 const NOWHERE = { index: /** @type {number | null} */ (null), left: 0 };
 
-/** @param {import('./chart.js').ChartProps} props */
-export function Plot({ label, times, series, unit, suffix = '', height = 240 }) {
+/** @param {import('./chart.js').ChartProps} chart */
+export function Plot(chart) {
+  const { label, times, unit, suffix = '', height = 240 } = chart;
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [point, setPoint] = useState(NOWHERE);
-  const { drawn, failure } = useDrawing({ box, times, series, unit, suffix, height, setPoint });
+  const { drawn, failure } = useDrawing({ box, times, series: drawnSeries(chart), unit, suffix, height, setPoint });
 
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
@@ -40,14 +42,14 @@ export function Plot({ label, times, series, unit, suffix = '', height = 240 }) 
     ></div>
     ${failure && html`<p class="muted">${failure}</p>`}
     <div role="status">
-      ${point.index !== null && html`<${Tip} at=${point.index} left=${point.left} plot=${drawn.current} times=${times} series=${series} unit=${unit} suffix=${suffix} />`}
+      ${point.index !== null && html`<${Tip} at=${point.index} left=${point.left} plot=${drawn.current} chart=${chart} />`}
     </div>
   </div>`;
 }
 
 /**
  * Draws, and draws again when the colours, the kind of lines or the numbers have changed.
- * @param {Pick<import('./chart.js').ChartProps, 'times' | 'series' | 'unit'> & { box: import('../../vendor/preact.js').Ref<HTMLElement | null>, suffix: string, height: number, setPoint: (point: typeof NOWHERE) => void }} props
+ * @param {Pick<import('./chart.js').ChartProps, 'times' | 'unit'> & { series: import('./running.js').DrawnSeries[], box: import('../../vendor/preact.js').Ref<HTMLElement | null>, suffix: string, height: number, setPoint: (point: typeof NOWHERE) => void }} props
  */
 function useDrawing({ box, times, series, unit, suffix, height, setPoint }) {
   const drawn = useRef(/** @type {Drawn | null} */ (null));
@@ -56,7 +58,7 @@ function useDrawing({ box, times, series, unit, suffix, height, setPoint }) {
   const data = /** @type {import('../../vendor/uPlot.js').AlignedData} */ ([times, ...series.map(({ values }) => values)]);
   const latest = useRef({ data, series });
   latest.current = { data, series };
-  const shape = JSON.stringify([unit, suffix, height, series.map(({ label, look, values }) => [label, look, values.filter((value) => value !== null).length === 1])]);
+  const shape = JSON.stringify([unit, suffix, height, series.map(({ label, look, isRunning, values }) => [label, look, isRunning, values.filter((value) => value !== null).length === 1])]);
 
   useEffect(() => {
     let isGone = false;
@@ -106,15 +108,16 @@ const TIP_GAP = 12;
 
 /**
  * The numbers of one time, beside the line that marks it.
- * @param {Pick<import('./chart.js').ChartProps, 'times' | 'series' | 'unit'> & { at: number, left: number, plot: Drawn | null, suffix: string }} props
+ * @param {{ chart: import('./chart.js').ChartProps, at: number, left: number, plot: Drawn | null }} props
  */
-function Tip({ at, left, plot, times, series, unit, suffix }) {
+function Tip({ at, left, plot, chart }) {
+  const { times, series, suffix = '' } = chart;
   if (times[at] === undefined || !plot) return null;
   const line = plot.over.offsetLeft + left;
   const fitsBehind = line + TIP_GAP + TIP_WIDTH <= plot.width;
   const place = fitsBehind ? line + TIP_GAP : Math.max(0, line - TIP_WIDTH - TIP_GAP);
   return html`<div class="chart-tip" style=${{ left: `${place}px`, width: `${TIP_WIDTH}px` }}>
-    <p>${momentName(times[at], unit)}</p>
+    <p>${nameAt(chart, at)}</p>
     ${series.map(({ label, look, values }) => {
       const value = values[at];
       return html`<div key=${label}><${Swatch} look=${look} /><span><bdi>${label}</bdi></span><strong>${value === null || value === undefined ? '–' : number(value) + suffix}</strong></div>`;

@@ -3,7 +3,7 @@
 import { ApiError, call } from '../../core/api.js';
 import { counted } from '../../core/format.js';
 import { toast } from '../../ui/toast.js';
-import { csvOf, joined } from './csv.js';
+import { csvOf, joined, withSoFar } from './csv.js';
 import { pictureOf } from './picture.js';
 
 /** An answer has some thousands of rows, and says where the next ones are. More of them than these fill a browser. */
@@ -20,9 +20,24 @@ const TOO_MANY = 429;
  * @param {Record<string, unknown>} query what the page asks for, too
  */
 export async function saveTable(code, table, query) {
-  const text = await call('GET /api/stats/{code}', { path: { code }, query: { ...query, format: 'csv', table }, asText: true });
-  save(new Blob([text], { type: 'text/csv' }), `${code}-${table}.csv`);
+  saveText(`${code}-${table}`, await readTable(code, table, query));
 }
+
+/** @param {string} code @param {string} table @param {Record<string, unknown>} query @returns {Promise<string>} */
+const readTable = (code, table, query) => call('GET /api/stats/{code}', { path: { code }, query: { ...query, format: 'csv', table }, asText: true });
+
+/**
+ * A link's clicks over time, by hours or days.
+ * @param {string} code
+ * @param {Record<string, unknown>} query
+ * @param {number} [running] when the one begins that isn't over, in seconds since 1970
+ */
+export async function saveSeries(code, query, running) {
+  saveText(`${code}-series`, withSoFar(await readTable(code, 'series', query), running));
+}
+
+/** @param {string} name @param {string} text */
+const saveText = (name, text) => save(new Blob([text], { type: 'text/csv' }), `${name}.csv`);
 
 /**
  * The single clicks of a link, part by part.
@@ -86,7 +101,7 @@ export async function patiently(rows, read) {
  * @param {string[]} head
  * @param {(string | number)[][]} rows
  */
-export const saveRows = (name, head, rows) => save(new Blob([csvOf(head, rows)], { type: 'text/csv' }), `${name}.csv`);
+export const saveRows = (name, head, rows) => saveText(name, csvOf(head, rows));
 
 /**
  * Something as JSON that people can read, too.

@@ -1,6 +1,8 @@
 // A chart as a picture: with a title and a legend, since nothing else says what it is.
 
+import { runningLabel } from '../chart/chart.js';
 import { coloursOf, dashOf, optionsOf } from '../chart/options.js';
+import { drawnSeries, hasRunning } from '../chart/running.js';
 import { loadUPlot } from '../chart/uplot.js';
 
 const [WIDTH, HEIGHT, EDGE] = [1200, 480, 32];
@@ -28,7 +30,7 @@ export async function pictureOf(title, chart) {
     pen.fillStyle = plot.ink;
     pen.font = '600 20px system-ui, sans-serif';
     pen.fillText(title, EDGE, EDGE + TITLE / 2 - 8);
-    drawLegend(pen, chart.series, colours);
+    drawLegend(pen, [...chart.series, ...(hasRunning(chart) ? [{ label: runningLabel(chart.unit), look: /** @type {const} */ ('running') }] : [])], colours);
     pen.drawImage(canvas, EDGE, EDGE + TITLE + LEGEND, WIDTH, HEIGHT);
     return await new Promise((done) => picture.toBlob(done, 'image/png'));
   } finally {
@@ -40,7 +42,9 @@ export async function pictureOf(title, chart) {
  * Draws a chart out of sight.
  * @param {import('../chart/chart.js').ChartProps} chart
  */
-async function drawn({ times, series, unit, suffix = '' }) {
+async function drawn(chart) {
+  const { times, unit, suffix = '' } = chart;
+  const series = drawnSeries(chart);
   const uPlot = await loadUPlot();
   const box = Object.assign(document.createElement('div'), { className: 'picture-box', ariaHidden: 'true' });
   document.body.append(box);
@@ -58,7 +62,7 @@ async function drawn({ times, series, unit, suffix = '' }) {
 
 /**
  * @param {CanvasRenderingContext2D} pen
- * @param {import('../chart/chart.js').Series[]} series
+ * @param {{ label: string, look: import('../chart/options.js').Look }[]} series
  * @param {import('../chart/options.js').Colours} colours
  */
 function drawLegend(pen, series, colours) {

@@ -1,10 +1,13 @@
 // What is done to a link: shown at once, and taken back if the server refuses.
 
 import { call } from '../../core/api.js';
+import { noteChange } from '../../core/lists.js';
 import { invalidate } from '../../core/resource.js';
 import { ask } from '../../ui/dialog.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { clicksOf, typedFor } from './loss.js';
+
+export { rememberTags, useOverview, useTagList, useTagNames, useTags } from './counts.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** What shows links: a list, or the page of one. @typedef {Pick<import('../../pages/links/link-list.js').LinkList, 'change' | 'remove'>} LinkList */
@@ -19,6 +22,12 @@ export function statusIf({ status, valid_from }, isActive) {
   if (['deleted', 'expired', 'exhausted', 'suspended'].includes(status)) return status;
   if (!isActive) return 'inactive';
   return valid_from && Date.parse(valid_from) > Date.now() ? 'scheduled' : 'active';
+}
+
+/** @param {Link} link */
+export function noteDeleted(link) {
+  const { tags, archived, total_clicks } = link;
+  noteChange(link, { tags, archived, total_clicks, status: 'deleted' });
 }
 
 export function forgetNumbers() {
@@ -53,6 +62,7 @@ async function turn(link, list, body, shown, text, back) {
   try {
     const changed = await call('PATCH /api/links/{code}', { path: { code: link.short_code }, body });
     list.change(link.short_code, changed);
+    noteChange(link, changed);
     toast(text, { actions: [{ label: 'Undo', act: () => void back(changed, list) }] });
     forgetNumbers();
   } catch (error) {
@@ -74,6 +84,7 @@ export async function deleteLink(link, list) {
   list.change(link.short_code, { is_active: false, status: 'deleted' });
   try {
     await call('DELETE /api/urls/{code}', { path: { code: link.short_code } });
+    noteDeleted(link);
     toast('Link deleted.');
     forgetNumbers();
   } catch (error) {
@@ -94,6 +105,7 @@ export async function purgeLink(link, list) {
   if (!(await ask(question))) return;
   try {
     await call('DELETE /api/links/{code}', { path: { code: link.short_code } });
+    noteChange(link);
     list.remove(link.short_code);
     toast('Link deleted, with its statistics.');
     forgetNumbers();

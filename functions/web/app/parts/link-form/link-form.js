@@ -5,7 +5,8 @@ import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { withoutScheme } from '../../core/format.js';
-import { readMade, rememberTags, useDestinations, useTagNames, wordsOfMade } from '../../core/lists.js';
+import { noteChange, noteMade, readMade, useDestinations, wordsOfMade } from '../../core/lists.js';
+import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { changeUnlessOvertaken } from '../overtaken/overtaken.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
@@ -82,6 +83,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
     const isCopied = await copyText(made.short_url);
     const whole = await readMade(made);
     toast(`${wordsOfMade(made, whole)}${isCopied ? ' Copied.' : ''}`);
+    noteMade(made, whole);
     finish(whole, true);
   }
 
@@ -98,6 +100,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
         send: (ifMatch) => call('PATCH /api/links/{code}', { path, body, ifMatch }),
       });
     const after = names.length > 0 ? await save() : before;
+    if (after !== before) noteChange(shown.current, after);
     toast('Saved.');
     finish(after, false);
   }

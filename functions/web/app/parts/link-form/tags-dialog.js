@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { folded, isSame } from '../../core/folding.js';
 import { counted } from '../../core/format.js';
-import { rememberTags, useTagNames } from '../../core/lists.js';
+import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';

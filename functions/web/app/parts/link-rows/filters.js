@@ -3,8 +3,9 @@
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { folded } from '../../core/folding.js';
 import { number } from '../../core/format.js';
-import { nameOf, useMembers, useTags } from '../../core/lists.js';
+import { nameOf, useMembers } from '../../core/lists.js';
 import { href, setQuery } from '../../core/router.js';
+import { useTags } from '../link-changes/counts.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, number } from '../../core/format.js';
-import { useOverview } from '../../core/lists.js';
+import { useOverview } from '../link-changes/counts.js';
 import { setQuery } from '../../core/router.js';
 import { session } from '../../core/session.js';
 import { isEverything, mayChangeMatching } from '../../pages/links/filter.js';

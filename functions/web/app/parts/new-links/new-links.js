@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
 import { counted, number } from '../../core/format.js';
-import { rememberTags, useTagNames } from '../../core/lists.js';
+import { noteMade } from '../../core/lists.js';
 import { newId } from '../../core/random.js';
 import { guardChanges } from '../../core/version.js';
 import { Button } from '../../ui/button.js';
@@ -13,6 +13,7 @@ import { Field } from '../../ui/field.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { MOST_LINKS, ProgressText, sendAll } from '../bulk/bulk.js';
+import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { forgetNumbers } from '../link-changes/link-changes.js';
 import { TagInput } from '../link-form/tags.js';
 import { linesOf, placeOf } from './lines.js';
@@ -74,6 +75,7 @@ export function NewLinks({ text = '', onMade, onClose }) {
     setWriting(failed.length > 0);
     if (done.length > 0) {
       rememberTags(written.tags);
+      for (const { link } of done) noteMade(link, { archived: false, status: 'active', total_clicks: 0, ...link, tags: written.tags });
       forgetNumbers();
       onMade();
     }

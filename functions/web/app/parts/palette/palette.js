@@ -2,7 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../../vendor/preact.js';
 import { counted, withoutScheme } from '../../core/format.js';
-import { useTags } from '../../core/lists.js';
+import { useTags } from '../link-changes/counts.js';
 import { href, navigate } from '../../core/router.js';
 import { session } from '../../core/session.js';
 import { MOD, shortcutGroups } from '../../core/shortcuts.js';

@@ -2,10 +2,11 @@
 
 import { call } from '../../core/api.js';
 import { counted, moment, number } from '../../core/format.js';
+import { noteChange } from '../../core/lists.js';
 import { ask } from '../../ui/dialog.js';
 import { toast } from '../../ui/toast.js';
 import { sendAll } from '../bulk/bulk.js';
-import { forgetNumbers } from '../link-changes/link-changes.js';
+import { forgetNumbers, noteDeleted } from '../link-changes/link-changes.js';
 import { clicksOf, typedFor } from '../link-changes/loss.js';
 import { codesOf, sameFor, tagsBack, tagsOf, valueBack } from './undo.js';
 
@@ -67,7 +68,9 @@ export function purgeMany(links, list, tell) {
 async function takeAway(links, question, query, done, show, tell) {
   if (!(await ask({ ...question, action: `Delete ${number(links.length)}`, isDanger: true, typed: typedFor(links) }))) return false;
   const outcomes = await sendAll(links, (some) => call('DELETE /api/links/bulk', { query: { codes: codesOf(some).join(), ...query } }), { tell });
-  const codes = codesOf(wentWell(outcomes));
+  const taken = wentWell(outcomes);
+  for (const link of taken) (query.purge ? noteChange : noteDeleted)(link);
+  const codes = codesOf(taken);
   show(codes);
   finish(`${counted(codes.length, 'link')} ${done}.`, outcomes);
   return true;
@@ -98,6 +101,9 @@ async function undo(steps, list) {
 /** @param {Step} step @param {LinkList} list @param {Tell} [tell] */
 async function patch({ links, bodyOf }, list, tell) {
   const outcomes = await sendAll(links, (some) => call('PATCH /api/links/bulk', { body: bodyOf(some) }), { tell });
+  // Before it is undone, a link is what it was changed to.
+  const shown = new Map(list.links.map((link) => [link.short_code, link]));
+  for (const { thing, link } of outcomes) if (link) noteChange(shown.get(thing.short_code) ?? thing, link);
   list.changeAll(new Map(outcomes.flatMap(({ thing, link }) => (link ? [[thing.short_code, link]] : []))));
   return outcomes;
 }

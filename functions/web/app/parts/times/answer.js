@@ -2,6 +2,7 @@
 
 import { ApiError, call } from '../../core/api.js';
 import { AUDIENCES } from './audience.js';
+import { intervalOf } from './period.js';
 
 /** @typedef {{ period: string, clicks: number, human_clicks: number }} Point */
 
@@ -19,7 +20,7 @@ import { AUDIENCES } from './audience.js';
 /**
  * @typedef {Sums & Required<import('../panels/kinds.js').Breakdowns> & {
  *   tz: string,
- *   interval: import('./period.js').PeriodUnit,
+ *   interval: import('./period.js').Interval,
  *   as_of: string,
  *   week: number[][],
  *   before: Sums | null,
@@ -37,7 +38,7 @@ export const isOfHere = ({ tz }) => tz !== UTC || here.zone === UTC;
 
 /**
  * What the API is asked for a time.
- * @param {import('./period.js').Period} period
+ * @param {{ from: string, to: string }} time
  * @param {import('./audience.js').Audience} audience
  * @param {Filter} [filter]
  */
@@ -52,7 +53,23 @@ export const queryOf = ({ from, to }, audience, filter = {}) => ({ from, to, tz:
  * @returns {Promise<Answer>}
  */
 export async function readAnswer(code, period, audience, filter) {
-  const read = () => call('GET /api/stats/{code}', { path: { code }, query: { ...queryOf(period, audience, filter), interval: period.unit } });
+  const answer = await readTime(code, period, period, audience, filter);
+  const { before } = period;
+  if (!before?.isAsked) return answer;
+  // Without it, the numbers are still worth seeing.
+  return { ...answer, before: await readTime(code, before, period, audience, filter).catch(() => null) };
+}
+
+/**
+ * @param {string} code
+ * @param {{ from: string, to: string }} time
+ * @param {Pick<import('./period.js').Period, 'unit'>} period
+ * @param {import('./audience.js').Audience} audience
+ * @param {Filter} [filter]
+ * @returns {Promise<Answer>}
+ */
+async function readTime(code, time, { unit }, audience, filter) {
+  const read = () => call('GET /api/stats/{code}', { path: { code }, query: { ...queryOf(time, audience, filter), interval: intervalOf(unit) } });
   try {
     return await read();
   } catch (error) {

@@ -12,6 +12,7 @@ import { DAY_MS, HOUR_MS } from './period.js';
  * @property {Values} clicks
  * @property {Values} humans those of humans
  * @property {Values | null} before the clicks of the time before
+ * @property {number} [running] which of the times isn't over
  */
 
 /**
@@ -24,7 +25,14 @@ export function linesOf(answer, now) {
   const points = new Map(answer.points.map((point) => [Date.parse(point.period), point]));
   const isKnown = knownIn(answer, now);
   const values = (/** @type {'clicks' | 'human_clicks'} */ name) => times.map((time) => (isKnown(time) ? (points.get(time)?.[name] ?? 0) : null));
-  return { times: times.map((time) => time / 1000), clicks: values('clicks'), humans: values('human_clicks'), before: beforeOf(answer, times.length) };
+  const lines = { times: times.map((time) => time / 1000), clicks: values('clicks'), humans: values('human_clicks'), before: beforeOf(answer, times.length) };
+  return { ...lines, ...runningIn(times, answer.interval === 'hour' ? now - HOUR_MS + 1 : Date.parse(dayIn(answer.tz, now)), now) };
+}
+
+/** Which of the times is running: the one that begins between these. @param {number[]} times @param {number} from @param {number} to */
+function runningIn(times, from, to) {
+  const running = times.findLastIndex((time) => time >= from && time <= to);
+  return running < 0 ? {} : { running };
 }
 
 /** Which times have numbers: not those to come, nor those whose clicks weren't looked at. @param {Answer} answer @param {number} now */
@@ -72,7 +80,7 @@ function dayIn(tz, time) {
 /**
  * Lines of several answers about the same time, on the times of all of them.
  * @param {Lines[]} all
- * @returns {{ times: number[], clicks: Values[] }}
+ * @returns {{ times: number[], clicks: Values[], running?: number }}
  */
 export function mergedLines(all) {
   const times = [...new Set(all.flatMap((lines) => lines.times))].sort((one, other) => one - other);
@@ -80,5 +88,6 @@ export function mergedLines(all) {
     const values = new Map(lines.times.map((time, at) => [time, lines.clicks[at]]));
     return times.map((time) => values.get(time) ?? null);
   });
-  return { times, clicks };
+  const begun = all.flatMap((lines) => (lines.running === undefined ? [] : lines.times[lines.running]));
+  return { times, clicks, ...(begun.length > 0 && { running: times.indexOf(begun[0]) }) };
 }

@@ -1,4 +1,4 @@
-// What the numbers are about: the range, its own first and last day, and days or hours. Each view can be gone back to.
+// What the numbers are about: the range, its own first and last day, and what is counted by. Each view can be gone back to.
 
 import { html, useState } from '../../vendor/preact.js';
 import { setQuery } from '../../core/router.js';
@@ -6,47 +6,54 @@ import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
-import { dayOf, daysBetween, MOST_DAYS, utcDayOf } from './period.js';
+import { Icon } from '../../ui/icons.js';
+import { Menu } from '../../ui/menu.js';
+import { datesOf, dayOf, daysBetween, MOST_DAYS, utcDayOf } from './period.js';
+import { PRESETS } from './presets.js';
 
 const RANGES = [
   { value: '24h', label: '24 h' },
   { value: '7d', label: '7 d' },
   { value: '30d', label: '30 d' },
   { value: '12m', label: '12 mo' },
-  { value: 'own', label: 'Own' },
 ];
 const RANGES_OF_DAYS = RANGES.filter(({ value }) => value !== '24h');
 
-const UNITS = [
-  { value: 'day', label: 'Days' },
-  { value: 'hour', label: 'Hours' },
-];
+/** @type {Record<import('./period.js').PeriodUnit, string>} */
+const UNITS = { day: 'Days', hour: 'Hours', week: 'Weeks', month: 'Months' };
 
 /** @param {{ period: import('./period.js').Period }} props */
 export function RangeChoice({ period }) {
   const days = { range: period.range, first: dayOf(period.start), last: dayOf(Math.min(period.end - 1, Date.now())) };
-  return html`<${Ranges} ...${days} options=${RANGES} today=${dayOf(Date.now())} note="Both are included." />`;
+  return html`<${Ranges} ...${days} dates=${period.dates} options=${RANGES} today=${dayOf(Date.now())} note="Both are included." />`;
 }
 
 /** Of whole days of UTC. @param {{ days: import('./period.js').Days }} props */
 export function DaysChoice({ days }) {
-  return html`<${Ranges} ...${days} options=${RANGES_OF_DAYS} today=${utcDayOf(Date.now())} note="Both are included. Days are those of UTC." />`;
+  const dates = `${datesOf(days.first, days.last)} UTC`;
+  return html`<${Ranges} ...${days} dates=${dates} options=${RANGES_OF_DAYS} today=${utcDayOf(Date.now())} note="Both are included. Days are those of UTC." />`;
 }
 
 /** @typedef {{ first: string, last: string, today: string, note: string }} OwnProps what is shown, and until when there are days */
 
-/** @param {OwnProps & { range: import('./period.js').Range, options: typeof RANGES }} props */
-function Ranges({ range, options, first, last, today, note }) {
+/** @param {OwnProps & { range: import('./period.js').Range, dates: string, options: typeof RANGES }} props */
+function Ranges({ range, dates, options, first, last, today, note }) {
   const [isChoosing, setChoosing] = useState(false);
-  const choose = (/** @type {string} */ wanted) => (wanted === 'own' ? setChoosing(true) : setQuery({ range: wanted, from: '', to: '' }, { replace: false }));
+  const choose = (/** @type {string} */ wanted) => setQuery({ range: wanted, from: '', to: '' }, { replace: false });
+  const items = [
+    ...PRESETS.map(({ value, ...preset }) => ({ ...preset, isCurrent: value === range, act: () => choose(value) })),
+    { label: 'Choose the days', isCurrent: range === 'own', act: () => setChoosing(true) },
+  ];
   return html`<${Choice} label="Range" value=${range} options=${options} onChange=${choose} />
+    <${Menu} class="button range-dates" align="start" items=${items}><span class="hidden">Days: </span>${dates}<${Icon} name="down" /><//>
     ${isChoosing && html`<${OwnRange} first=${first} last=${last} today=${today} note=${note} onClose=${() => setChoosing(false)} />`}`;
 }
 
-/** @param {{ period: import('./period.js').Period }} props */
-export function UnitChoice({ period }) {
-  if (period.units.length < 2) return null;
-  return html`<${Choice} label="Counted by" value=${period.unit} options=${UNITS} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
+/** @param {{ unit: import('./period.js').PeriodUnit, units: import('./period.js').PeriodUnit[] }} props */
+export function UnitChoice({ unit, units }) {
+  if (units.length < 2) return null;
+  const options = units.map((value) => ({ value, label: UNITS[value] }));
+  return html`<${Choice} label="Counted by" value=${unit} options=${options} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
 }
 
 /** @param {OwnProps & { onClose: () => void }} props */
