@@ -51,9 +51,9 @@ mails: ## print the mails that the local system has sent, which stay on this mac
 demo: ## take the five-minute tour (API_URL=… for another system)
 	@$(if $(API_URL),,$(LINKLET) run) $(PYTHON) -m infra.local.demo
 
-seed: ## fill a workspace with LINKS links (default 1000), of which some have months of clicks
+seed: ## fill a workspace with LINKS links (default 1000), of which some have CLICKS clicks (default 900) together
 	@$(LINKLET) install sam
-	@$(if $(API_URL),,$(LINKLET) run) $(SAM_PYTHON) -m infra.local.seed $(call each_quoted,$(LINKS))
+	@$(if $(API_URL),,$(LINKLET) run) $(SAM_PYTHON) -m infra.local.seed $(if $(LINKS),--links $(call quoted,$(LINKS))) $(if $(CLICKS),--clicks $(call quoted,$(CLICKS)))
 
 # Functions are built and restarted as you edit them; tables, queues and secrets are those of the local system.
 watch: ## serve the same routes from your working copy on WATCH_PORT (needs make up)

@@ -12,6 +12,10 @@ class Refused(Exception):
     """An answer that was not expected."""
 
 
+class Unavailable(Refused):
+    """A 503: the same request may succeed later."""
+
+
 @dataclass
 class Answer:
     status: int
@@ -47,5 +51,5 @@ def call(method: str, url: str, body: Any = None, token: str = "", headers: dict
     while (answer := send(method, url, data, sent)).status == 429 and waits:
         time.sleep(int(answer.headers.get("Retry-After") or 1))
     if not 200 <= answer.status < 300:
-        raise Refused(f"{method} {url} answered {answer.status}: {answer.body.decode(errors='replace')[:500]}")
+        raise (Unavailable if answer.status == 503 else Refused)(f"{method} {url} answered {answer.status}: {answer.body.decode(errors='replace')[:500]}")
     return answer.json() if answer.body else None

@@ -1,4 +1,4 @@
-"""Fills a workspace with links, to see lists, filters and pages at work: `make seed LINKS=1000`. It prints how to log in.
+"""Fills a workspace with links, to see lists, filters and pages at work: `make seed LINKS=1000 CLICKS=900`. It prints how to log in first.
 
 It goes through the API like any client, so it works against every system, and events flow as always. Only in the local system, whose
 tables and queues it may write, the first links are half a year old and have months of clicks. These go the way of clicks that redirect
@@ -11,6 +11,7 @@ waits as it is told to.
 
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import ipaddress
 import json
@@ -23,9 +24,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from .client import call
+from .client import Unavailable, call
 
 LINKS_PER_ADDRESS = 10
+PAUSES = [1, 2, 4, 8, 16]  # seconds after a 503; the same link is made once, since a URL is reused
 WORDS = ["spring", "sale", "rust", "news", "docs", "launch", "team", "summer"]
 # What is clicked most: titles, where they lead to, and their tags.
 CLICKED = [
@@ -40,7 +42,6 @@ CLICKED = [
     ("How to find us", "maps.example.com/place/studio", "print"),
     ("Returns and repairs", "shop.example.com/help/returns", "print support"),
 ]
-CLICKS = 300  # of the first link; the second has half as many, the third a third
 DAYS = 180
 # Who comes: browser, page before, country, city, and how often of a hundred times.
 IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile Safari/604.1"
@@ -93,14 +94,15 @@ def click_id(at: datetime, dice: random.Random) -> str:
     return digits + "".join(dice.choices(BASE62, k=8))
 
 
-def age_and_click(api: str, codes: list[str]) -> None:
-    """Makes the links half a year old, and has them clicked since. shared/dynamodb/src/links/item.rs tells of the attributes."""
+def age_and_click(api: str, codes: list[str], count_of_all: int) -> None:
+    """Makes the links half a year old, and has them clicked since: the second half as often as the first, the third a third. shared/dynamodb/src/links/item.rs tells of the attributes."""
     import boto3  # which others that call the API by this module lack
 
     from ..stack import outputs
 
     stack, tables, sqs = outputs(), boto3.client("dynamodb"), boto3.client("sqs")
-    wanted = {code: CLICKS // number for number, code in enumerate(codes, start=1)}
+    of_first = count_of_all / sum(1 / number for number in range(1, len(codes) + 1))
+    wanted = {code: round(of_first / number) for number, code in enumerate(codes, start=1)}
     for code, count in wanted.items():
         at = f"{datetime.now(UTC) - timedelta(days=DAYS + len(code)):%Y-%m-%dT%H:%M:%S.000Z}"
         item = tables.update_item(
@@ -119,15 +121,22 @@ def age_and_click(api: str, codes: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("links", type=int, nargs="?", default=1000)
+    parser.add_argument("--links", type=int, default=1000)
+    parser.add_argument("--clicks", type=int, default=900)
     arguments, api = parser.parse_args(), os.environ["API_URL"].rstrip("/")
     account = sign_up(api, "seed", full_name="Maya Lindqvist")
+    print(json.dumps({name: account[name] for name in ("email", "password")}), flush=True)
     nobody = random.SystemRandom().randrange(0xF0000000, 0xFF000000)  # an address of 240.0.0.0/4, where nobody is
     started = time.monotonic()
 
     def shorten(number: int) -> str:
         edge = f"{ipaddress.IPv4Address(nobody + number // LINKS_PER_ADDRESS)}:443"
-        return call("POST", f"{api}/api/shorten", link(number), account["token"], {"CloudFront-Viewer-Address": edge})["short_code"]
+        create = ("POST", f"{api}/api/shorten", link(number), account["token"], {"CloudFront-Viewer-Address": edge})
+        for pause in PAUSES:
+            with contextlib.suppress(Unavailable):
+                return call(*create)["short_code"]
+            time.sleep(pause)
+        return call(*create)["short_code"]
 
     codes = []
     with concurrent.futures.ThreadPoolExecutor(max_workers=8) as pool:
@@ -136,8 +145,7 @@ def main() -> None:
             if len(codes) % 500 == 0:
                 print(f"{len(codes)} links after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     if "AWS_ENDPOINT_URL" in os.environ:
-        age_and_click(api, codes[: len(CLICKED)])
-    print(json.dumps({name: account[name] for name in ("email", "password")}))
+        age_and_click(api, codes[: len(CLICKED)], arguments.clicks)
 
 
 if __name__ == "__main__":
