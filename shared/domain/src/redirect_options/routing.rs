@@ -217,7 +217,7 @@ mod tests {
     fn a_rule_that_contradicts_itself_never_matches() {
         let address = address(1);
         let never = rule("never", vec![Condition::BeforeDate(noon()), Condition::AfterDate(noon())]);
-        let nowhere = ["DE", "FR"].map(|country| Condition::Country(CountryCode::parse(country).unwrap()));
+        let nowhere = ["DE", "FR"].map(|country| Condition::Country(vec![CountryCode::parse(country).unwrap()]));
         let routing = of(vec![never, rule("nowhere", nowhere.into())], vec![]);
 
         let french = Traits { country: CountryCode::parse("fr").ok(), ..visitor(&address) };
@@ -229,10 +229,16 @@ mod tests {
         let address = address(1);
         let routing = of(
             vec![
-                rule("country", vec![Condition::Country(CountryCode::parse("DE").unwrap())]),
-                rule("browser", vec![Condition::Browser(BrowserFamily::Chrome)]),
-                rule("device", vec![Condition::Device(Platform::Ios)]),
-                rule("language", vec![Condition::Language("de".to_owned())]),
+                rule(
+                    "country",
+                    vec![Condition::Country(vec![
+                        CountryCode::parse("FR").unwrap(),
+                        CountryCode::parse("DE").unwrap(),
+                    ])],
+                ),
+                rule("browser", vec![Condition::Browser(vec![BrowserFamily::Chrome])]),
+                rule("device", vec![Condition::Device(vec![Platform::Ios])]),
+                rule("language", vec![Condition::Language(vec!["de".to_owned()])]),
                 rule("query", vec![Condition::QueryParam { key: "a".to_owned(), value: String::new() }]),
             ],
             vec![],
@@ -245,16 +251,16 @@ mod tests {
     #[test]
     fn of_rules_that_differ_by_language_only_the_highest_weight_decides() {
         let address = address(1);
-        let language = |language: &str| Condition::Language(language.to_owned());
+        let language = |language: &str| Condition::Language(vec![language.to_owned()]);
         let routing = of(
             vec![
-                rule("en on ios", vec![language("en"), Condition::Device(Platform::Ios)]),
-                rule("fr on ios", vec![Condition::Device(Platform::Ios), language("fr")]),
+                rule("en on ios", vec![language("en"), Condition::Device(vec![Platform::Ios])]),
+                rule("fr on ios", vec![Condition::Device(vec![Platform::Ios]), language("fr")]),
                 rule("en", vec![language("en")]),
                 rule("de", vec![language("de")]),
                 rule("de-AT", vec![language("de-AT")]),
                 rule("fr and it", vec![language("fr"), language("it")]),
-                rule("ios", vec![Condition::Device(Platform::Ios)]),
+                rule("ios", vec![Condition::Device(vec![Platform::Ios])]),
             ],
             vec![],
         );
@@ -281,8 +287,10 @@ mod tests {
 
     #[test]
     fn rules_and_variants_are_part_of_others_only_unchanged_and_in_order() {
-        let [first, second] =
-            [rule("a", vec![Condition::Device(Platform::Ios)]), rule("b", vec![Condition::Device(Platform::Android)])];
+        let [first, second] = [
+            rule("a", vec![Condition::Device(vec![Platform::Ios])]),
+            rule("b", vec![Condition::Device(vec![Platform::Android])]),
+        ];
         let both = of(vec![first.clone(), second.clone()], vec![variant("c", 50)]);
 
         assert!(of(vec![second.clone()], vec![]).is_part_of(&both) && both.is_part_of(&both));
@@ -293,10 +301,10 @@ mod tests {
     prop_compose! {
         fn conditions()(kind in 0_usize..7, number in 0_u32..5) -> Condition {
             match kind {
-                0 => Condition::Device([Platform::Ios, Platform::Android, Platform::Mobile, Platform::Desktop, Platform::Linux][number as usize]),
-                1 => Condition::Browser([BrowserFamily::Chrome, BrowserFamily::Edge, BrowserFamily::Opera, BrowserFamily::Safari, BrowserFamily::Samsung][number as usize]),
-                2 => Condition::Language(["de", "fr", "en-US", "en", "pt-BR"][number as usize].to_owned()),
-                3 => Condition::Country(CountryCode::parse(["DE", "FR", "US", "BR", "JP"][number as usize]).unwrap()),
+                0 => Condition::Device(vec![[Platform::Ios, Platform::Android, Platform::Mobile, Platform::Desktop, Platform::Linux][number as usize]]),
+                1 => Condition::Browser(vec![[BrowserFamily::Chrome, BrowserFamily::Edge, BrowserFamily::Opera, BrowserFamily::Safari, BrowserFamily::Samsung][number as usize]]),
+                2 => Condition::Language(vec![["de", "fr", "en-US", "en", "pt-BR"][number as usize].to_owned()]),
+                3 => Condition::Country(vec![CountryCode::parse(["DE", "FR", "US", "BR", "JP"][number as usize]).unwrap()]),
                 4 => Condition::QueryParam { key: "k".to_owned(), value: number.to_string() },
                 5 => Condition::BeforeDate(noon().plus(std::time::Duration::from_secs(number.into()))),
                 _ => Condition::AfterDate(noon().plus(std::time::Duration::from_secs(number.into()))),

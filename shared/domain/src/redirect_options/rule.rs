@@ -42,14 +42,14 @@ impl Rule {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawCondition", into = "RawCondition")]
 pub enum Condition {
-    /// They use such a device.
-    Device(Platform),
-    /// They use a browser of this family.
-    Browser(BrowserFamily),
-    /// They prefer this language, such as `fr` or `en-US`.
-    Language(String),
-    /// They are in this country, as far as a trusted edge knows.
-    Country(CountryCode),
+    /// They use one of these devices.
+    Device(Vec<Platform>),
+    /// They use a browser of one of these families.
+    Browser(Vec<BrowserFamily>),
+    /// They prefer one of these languages, such as `fr` or `en-US`.
+    Language(Vec<String>),
+    /// They are in one of these countries, as far as a trusted edge knows.
+    Country(Vec<CountryCode>),
     /// The address that they have followed has a parameter of this value.
     QueryParam {
         /// The parameter's name.
@@ -66,14 +66,16 @@ pub enum Condition {
 impl Condition {
     /// Maximum length of the key and of the value of a parameter, in characters.
     pub const LONGEST_PARAMETER: usize = 100;
+    /// Maximum number of values of which one has to hold.
+    pub const MOST_VALUES: usize = 50;
 
     /// Whether it holds of a visitor.
     pub fn holds(&self, visitor: &Traits<'_>) -> bool {
         match self {
-            Self::Device(platform) => visitor.platforms.contains(platform),
-            Self::Browser(family) => visitor.browser == Some(*family),
+            Self::Device(platforms) => visitor.platforms.iter().any(|platform| platforms.contains(platform)),
+            Self::Browser(families) => visitor.browser.is_some_and(|family| families.contains(&family)),
             Self::Language(_) => self.language_weight(visitor).is_some(),
-            Self::Country(country) => visitor.country.as_ref() == Some(country),
+            Self::Country(countries) => visitor.country.as_ref().is_some_and(|country| countries.contains(country)),
             Self::QueryParam { key, value } => {
                 let is_asked = |piece: &str| uri::decode(piece) == (key.as_bytes().to_vec(), value.as_bytes().to_vec());
                 uri::pieces(visitor.query).any(is_asked)
@@ -85,7 +87,7 @@ impl Condition {
 
     fn language_weight(&self, visitor: &Traits<'_>) -> Option<language::Weight> {
         let Self::Language(wanted) = self else { return None };
-        language::weight_of(visitor.accept_language, wanted)
+        wanted.iter().filter_map(|language| language::weight_of(visitor.accept_language, language)).max()
     }
 }
 
@@ -148,33 +150,41 @@ struct RawCondition {
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    value: String,
+    #[serde(with = "serde_with::As::<serde_with::OneOrMany<serde_with::Same>>")]
+    value: Vec<String>,
 }
 
 impl TryFrom<RawCondition> for Condition {
     type Error = Invalid;
 
-    fn try_from(RawCondition { kind, key, value }: RawCondition) -> Result<Self, Invalid> {
+    fn try_from(RawCondition { kind, key, value: values }: RawCondition) -> Result<Self, Invalid> {
+        let single = || match values.as_slice() {
+            [value] => Ok(value.as_str()),
+            _ => Err(Invalid::new("only a device, browser, language or country may have a list of values")),
+        };
         match kind.as_str() {
-            "device" => Ok(Self::Device(named(&value).ok_or_else(|| {
-                Invalid::new("a device must be android, ios, mobile, windows, macos, linux, chromeos or desktop")
-            })?)),
-            "browser" => {
-                Ok(Self::Browser(named(&value).ok_or_else(|| {
-                    Invalid::new("a browser must be chrome, edge, firefox, safari, opera or samsung")
-                })?))
-            }
-            "language" => language_of(&value).map(Self::Language),
-            "country" => CountryCode::parse(&value).map(Self::Country),
+            "device" => each(&values, |value| {
+                named(value).ok_or_else(|| {
+                    Invalid::new("a device must be android, ios, mobile, windows, macos, linux, chromeos or desktop")
+                })
+            })
+            .map(Self::Device),
+            "browser" => each(&values, |value| {
+                named(value)
+                    .ok_or_else(|| Invalid::new("a browser must be chrome, edge, firefox, safari, opera or samsung"))
+            })
+            .map(Self::Browser),
+            "language" => each(&values, language_of).map(Self::Language),
+            "country" => each(&values, CountryCode::parse).map(Self::Country),
             "query-param" => Ok(Self::QueryParam {
                 key: parameter(key.unwrap_or_default())
                     .filter(|key| !key.is_empty())
                     .ok_or_else(|| Invalid::new("the key of a query-param must have 1–100 characters"))?,
-                value: parameter(value)
+                value: parameter(single()?.to_owned())
                     .ok_or_else(|| Invalid::new("the value of a query-param must have at most 100 characters"))?,
             }),
-            "before-date" => date(&value).map(Self::BeforeDate),
-            "after-date" => date(&value).map(Self::AfterDate),
+            "before-date" => date(single()?).map(Self::BeforeDate),
+            "after-date" => date(single()?).map(Self::AfterDate),
             _ => Err(Invalid::new(
                 "the type of a condition must be device, browser, language, country, query-param, before-date or after-date",
             )),
@@ -185,16 +195,23 @@ impl TryFrom<RawCondition> for Condition {
 impl From<Condition> for RawCondition {
     fn from(condition: Condition) -> Self {
         let (kind, key, value) = match condition {
-            Condition::Device(platform) => ("device", None, name_of(&platform)),
-            Condition::Browser(family) => ("browser", None, name_of(&family)),
-            Condition::Language(language) => ("language", None, language),
-            Condition::Country(country) => ("country", None, country.to_string()),
-            Condition::QueryParam { key, value } => ("query-param", Some(key), value),
-            Condition::BeforeDate(end) => ("before-date", None, end.to_string()),
-            Condition::AfterDate(start) => ("after-date", None, start.to_string()),
+            Condition::Device(platforms) => ("device", None, platforms.iter().map(name_of).collect()),
+            Condition::Browser(families) => ("browser", None, families.iter().map(name_of).collect()),
+            Condition::Language(languages) => ("language", None, languages),
+            Condition::Country(countries) => ("country", None, countries.iter().map(ToString::to_string).collect()),
+            Condition::QueryParam { key, value } => ("query-param", Some(key), vec![value]),
+            Condition::BeforeDate(end) => ("before-date", None, vec![end.to_string()]),
+            Condition::AfterDate(start) => ("after-date", None, vec![start.to_string()]),
         };
         Self { kind: kind.to_owned(), key, value }
     }
+}
+
+/// The values of a condition of which one has to hold.
+fn each<T>(values: &[String], parse: impl Fn(&str) -> Result<T, Invalid>) -> Result<Vec<T>, Invalid> {
+    let fits = (1..=Condition::MOST_VALUES).contains(&values.len());
+    Invalid::unless(fits, "the value of a condition must be a text or a list of 1–50 texts")?;
+    values.iter().map(|value| parse(value)).collect()
 }
 
 /// The value of an enum whose name is this text.

@@ -4,6 +4,7 @@ use std::iter;
 
 use fastrand::Rng;
 use linklet_domain::TargetUrl;
+use linklet_lambda::http::Edge;
 use linklet_test_support::AGENTS;
 
 use super::links::one_of;
@@ -115,6 +116,27 @@ async fn the_first_rule_that_matches_decides_and_no_answer_is_kept() {
 }
 
 #[tokio::test]
+async fn a_condition_with_several_values_holds_for_each_of_them() {
+    let mut fixture = Fixture::editable().await;
+    fixture.list.edge = Edge::CloudFront;
+    let rule = |kind: &str, value: Value| json!({"url": format!("https://example.com/{kind}"), "conditions": [{"type": kind, "value": value}]});
+    let rules = json!({"rules": [
+        rule("country", json!(["DE", "AT"])), rule("language", json!(["fr", "it"])), rule("device", json!(["ios", "android"])),
+        rule("browser", json!(["firefox"]))]});
+    let stored = fixture.put(&rules).await.expecting(200).json();
+    let led = async |visitor: Value| {
+        let test = fixture.request("POST", "/rules/test").json(&json!({"visitor": visitor}));
+        test.send_to(&fixture.list).await.text("url").rsplit('/').next().unwrap().to_owned()
+    };
+
+    assert_eq!(stored["rules"][0]["conditions"][0]["value"], json!(["DE", "AT"]));
+    assert_eq!(stored["rules"][3]["conditions"][0]["value"], json!("firefox"), "one value is a text");
+    assert_eq!([led(json!({"country": "AT"})).await, led(json!({"country": "CH"})).await], ["country", ""]);
+    assert_eq!([led(json!({"language": "it-CH"})).await, led(json!({"language": "es"})).await], ["language", ""]);
+    assert_eq!([led(json!({"device": "android"})).await, led(json!({"device": "linux"})).await], ["device", ""]);
+}
+
+#[tokio::test]
 async fn variants_share_visitors_by_weight_and_each_address_keeps_its_own() {
     let fixture = Fixture::editable().await;
     let variants = json!({"variants": [
@@ -190,6 +212,13 @@ async fn rules_that_break_a_rule_are_refused_by_name() {
     for (body, code, field) in [
         (rule(json!({"type": "device", "value": "toaster"})), "invalid_input", "rules"),
         (rule(json!({"type": "country", "value": "Germany"})), "invalid_input", "rules"),
+        (rule(json!({"type": "country", "value": []})), "invalid_input", "rules"),
+        (rule(json!({"type": "country", "value": vec!["DE"; 51]})), "invalid_input", "rules"),
+        (
+            rule(json!({"type": "after-date", "value": ["2030-01-01T00:00:00Z", "2031-01-01T00:00:00Z"]})),
+            "invalid_input",
+            "rules",
+        ),
         (json!({"rules": [{"url": "https://example.com/a", "conditions": []}]}), "invalid_input", "rules"),
         (many(1, "ftp://example.com/a"), "invalid_input", "rules"),
         (many(11, "https://example.com/a"), "invalid_input", "rules"),
