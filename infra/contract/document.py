@@ -16,7 +16,7 @@ import yaml
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml"
 # Generators write a type for each of these, all into one package.
 TYPES = ["schemas", "parameters", "headers", "responses", "requestBodies"]
-# openapi-generator writes NewLink() and NullableLink for a schema Link in its client for Go, which needs `enumClassPrefix=true`.
+# openapi-generator writes NewLink() and NullableLink for a schema Link in its client for Go.
 PREFIXES = ["New", "Nullable"]
 # What is in them says which values are right, and makes no type.
 RULES = {"if", "then", "else", "not", "propertyNames", "dependentSchemas"}
