@@ -1,9 +1,9 @@
 """Makes clients of the document that a system serves, with the generators that are in use, and tries them. `make clients` runs it.
 
 Each type of a client has a name that the document gives. Each client is compiled with its language's compiler, together with a tour of
-what a user does first: tours/, and for Python the program with which docs/api.md begins. The tour has to compile; with a misspelled member of a request it must not. Then it is taken on the system
-in API_URL, where links to odd addresses are followed, too: each `Location` must be one that the language's URL parser takes, and that
-leads to the host that was shortened.
+what a user does first: tours/, and for Python the program with which docs/api.md begins. The tour has to compile; with a misspelled
+member of a request it must not. Then it is taken on the system in API_URL, where links to odd addresses are followed, too: each
+`Location` must be one that the language's URL parser takes, and that leads to the host that was shortened.
 
 A language without a compiler on this machine is no failure: a line says that it was left out. With `CLIENTS=required` it is one.
 Generators and what their clients need are installed once, as infra/requirements pins them.

@@ -55,8 +55,8 @@ class Tour {
             expect(Instant.now().isBefore(deadline), "no click");
             Thread.sleep(500);
         }
-        var csv = HttpRequest.newBuilder(URI.create(client.getBaseUri() + "/api/stats/" + link.getShortCode() + "?format=csv&from=" + since))
-                .header("Authorization", "Bearer " + token).build();
+        var address = client.getBaseUri() + "/api/stats/" + link.getShortCode() + "?format=csv&from=" + since;
+        var csv = HttpRequest.newBuilder(URI.create(address)).header("Authorization", "Bearer " + token).build();
         var table = client.getHttpClient().send(csv, HttpResponse.BodyHandlers.ofString()).body();
         expect(table.startsWith("period,"), table);
     }
