@@ -1,9 +1,9 @@
 """Makes clients of the document that a system serves, with the generators that are in use, and tries them. `make clients` runs it.
 
-Each client is compiled with its language's compiler, together with a tour of what a user does first: tours/, and for Python the program
-with which docs/api.md begins. The tour has to compile; with a misspelled member of a request it must not. Then it is taken on the system
-in API_URL, where links to odd addresses are followed, too: each `Location` must be one that the language's URL parser takes, and that
-leads to the host that was shortened.
+Each type of a client has a name that the document gives. Each client is compiled with its language's compiler, together with a tour of
+what a user does first: tours/, and for Python the program with which docs/api.md begins. The tour has to compile; with a misspelled
+member of a request it must not. Then it is taken on the system in API_URL, where links to odd addresses are followed, too: each
+`Location` must be one that the language's URL parser takes, and that leads to the host that was shortened.
 
 A language without a compiler on this machine is no failure: a line says that it was left out. With `CLIENTS=required` it is one.
 Generators and what their clients need are installed once, as infra/requirements pins them.
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -85,6 +86,10 @@ class Client:
         """The tour as people read it."""
         return (TOURS / self.tour).read_text()
 
+    def types(self) -> set[str]:
+        """The names of the types that `generate` has made, but for those that all of the generator's clients have."""
+        return set()
+
 
 class Python(Client):
     tour = "openapi-python-client.py"
@@ -102,6 +107,9 @@ class Python(Client):
         command += ["--config", HERE / "client.yaml", "--output-path", self.home / "linklet_client"]
         # The generator tidies its code with ruff, which lies beside it.
         run(command, self.home, PATH=f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
+
+    def types(self) -> set[str]:
+        return declared(r"^class (\w+)", *(self.home / "linklet_client" / "models").glob("*.py"))
 
     def compile(self, tour: str) -> None:
         (self.home / "tour.py").write_text(tour)
@@ -153,6 +161,10 @@ class Go(Client):
         (self.home / "api").mkdir()
         self.go("tool", "oapi-codegen", "-generate", "types,client", "-package", "api", "-o", "api/api.go", DOCUMENT)
 
+    def types(self) -> set[str]:
+        found = declared(r"^type (\w+)", self.home / "api" / "api.go")
+        return {name for name in found if not re.match("Client|HttpRequestDoer|RequestEditorFn", name)}
+
     def compile(self, tour: str) -> None:
         (self.home / "main.go").write_text(tour)
         self.go("vet", "./...")
@@ -177,8 +189,14 @@ class Java(Client):
     def generate(self) -> None:
         (jar,) = self.jars().glob("openapi-generator-cli-*.jar")
         command: Command = [java() or "java", "-jar", jar, "generate", "--input-spec", DOCUMENT, "--generator-name", "java", "--output", "client"]
+        # The client of the usual library, okhttp-gson, fails when an answer has got a new member. A call of a list has 17 parameters.
+        command += ["--library", "native", "--additional-properties", "useSingleRequestParameter=true"]
         run([*command, "--global-property", "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"], self.home)
         self.javac(*sorted((self.home / "client" / "src" / "main").rglob("*.java")))
+
+    def types(self) -> set[str]:
+        models = self.home / "client" / "src" / "main" / "java" / "org" / "openapitools" / "client" / "model"
+        return declared(r"^ *public (?:abstract )?(?:static )?(?:class|enum) (\w+)", *models.glob("*.java")) - {"AbstractOpenApiSchema"}
 
     def compile(self, tour: str) -> None:
         (self.home / "Tour.java").write_text(tour)
@@ -206,6 +224,19 @@ class Java(Client):
 ALL = [Python(), TypeScript(), Go(), Java()]
 
 
+def declared(pattern: str, *files: Path) -> set[str]:
+    return {name for file in files for name in re.findall(pattern, file.read_text(), re.MULTILINE)}
+
+
+def made_up(types: set[str], document: dict[str, Any]) -> list[str]:
+    """The types that have neither the name of a component nor that of what an operation takes and answers."""
+    components = {name.lower() for kind in document["components"].values() for name in kind}
+    methods = [method for path in document["paths"].values() for method in path.values() if "operationId" in method]
+    operations = "|".join(method["operationId"] for method in methods)
+    of_operation = re.compile(rf"({operations})(Params|Response([0-9]{{3}}Headers)?|(JSON|Formdata)RequestBody)", re.IGNORECASE)
+    return sorted(name for name in types if name.lower() not in components and not of_operation.fullmatch(name))
+
+
 def odd_links(url: str) -> list[str]:
     """Makes links to odd addresses, and returns their short URLs."""
     wanted = [{"url": odd, "forward_query": forwards} for odd in ODD for forwards in (False, True)]
@@ -220,9 +251,12 @@ def attempt(client: Client, url: str) -> None:
     started = time.monotonic()
     shutil.rmtree(client.home, ignore_errors=True)
     client.home.mkdir(parents=True)
-    (client.home / DOCUMENT).write_text(json.dumps(call("GET", f"{url}/api/{DOCUMENT}")))
+    document = call("GET", f"{url}/api/{DOCUMENT}")
+    (client.home / DOCUMENT).write_text(json.dumps(document))
     tour = client.text()
     client.generate()
+    if names := made_up(client.types(), document):
+        raise Refused(f"types whose names the generator has made up: {', '.join(names)}")
     if client.is_compiled:
         refuse_misspelled(client, tour)
     client.compile(tour)

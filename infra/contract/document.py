@@ -4,6 +4,7 @@ A valid document can still give a client that doesn't compile, or one in which a
 some; this finds the known causes in a second, and names them.
 """
 
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,8 +16,10 @@ import yaml
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "openapi.yaml"
 # Generators write a type for each of these, all into one package.
 TYPES = ["schemas", "parameters", "headers", "responses", "requestBodies"]
-# Go's generator writes NewLink() and NullableLink for a schema Link.
+# openapi-generator writes NewLink() and NullableLink for a schema Link in its client for Go.
 PREFIXES = ["New", "Nullable"]
+# What is in them says which values are right, and makes no type.
+RULES = {"if", "then", "else", "not", "propertyNames", "dependentSchemas"}
 
 
 def nodes(value: Any, place: str = "#") -> Iterator[tuple[str, Any]]:
@@ -24,7 +27,7 @@ def nodes(value: Any, place: str = "#") -> Iterator[tuple[str, Any]]:
     yield place, value
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, member in members:
-        if name not in ("example", "examples"):
+        if name not in ("example", "examples", "x-linklet"):
             yield from nodes(member, f"{place}/{name}")
 
 
@@ -63,27 +66,48 @@ def names(document: dict[str, Any]) -> Iterator[str]:
 
 
 def constants(document: dict[str, Any]) -> Iterator[str]:
-    kinds = defaultdict(list)
-    for name, schema in document["components"]["schemas"].items():
-        for value in schema.get("enum", []):
-            kinds[str(value).upper()].append(name)
-    for value, found in kinds.items():
-        if len(found) > 1:
-            yield f"{' and '.join(found)} have the value {value}, which is a constant of Go's client: write one of them where it is used"
+    """A value of an enumeration is a constant of oapi-codegen's client. It begins with the name of the enumeration only if another one has
+    one of its values, too."""
+    schemas = document["components"]["schemas"].items()
+    values = {name: {in_go(value) for value in schema["enum"]} for name, schema in schemas if "enum" in schema}
+    for name, own in values.items():
+        if all(own.isdisjoint(other) for kind, other in values.items() if kind != name):
+            for value in sorted(own & values.keys()):
+                yield f"{name} has the value {value}, which is also an enumeration of Go's client: give that another name"
 
 
-def absent(schema: Any) -> bool:
-    """Whether nothing but `null` or an empty string is such a value."""
-    return isinstance(schema, dict) and (schema.get("type") == "null" or schema.get("const") == "" or schema.get("maxLength") == 0)
+def in_go(value: Any) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split("[^0-9A-Za-z]+", str(value)))
+
+
+def types(document: dict[str, Any]) -> Iterator[str]:
+    """A type for which a generator has to make up a name, such as LinkPreviewType0, InlineObject or ShowLink200Response, and one of which
+    it leaves members out."""
+    for place, node in nodes(document):
+        if not isinstance(node, dict) or place.endswith("/properties") or not RULES.isdisjoint(place.split("/")):
+            continue
+        is_named = re.fullmatch("#/components/schemas/[^/]+", place)
+        has_type = "properties" in node or "enum" in node or "object" in kinds_of(node)
+        if has_type and not is_named:
+            yield f"{place}: a type without a name; make it one of components/schemas"
+        if has_type and "null" in kinds_of(node):
+            yield f"{place}: a type of what may be null; say oneOf with null where it is used"
+        for kind in ("allOf", "anyOf"):
+            if kind in node:
+                yield f"{place}: {kind}; write all members, or say type: [string, 'null'], or oneOf with null"
+        if "oneOf" in node and not ("$ref" in node["oneOf"][0] and node["oneOf"][1:] == [{"type": "null"}]):
+            yield f"{place}: oneOf of more than a named schema and null"
+
+
+def kinds_of(schema: dict[str, Any]) -> list[str]:
+    kind = schema.get("type", [])
+    return kind if isinstance(kind, list) else [kind]
 
 
 def schemas(document: dict[str, Any]) -> Iterator[str]:
     for place, node in nodes(document):
         if not isinstance(node, dict):
             continue
-        choices = [target(document, one["$ref"]) if "$ref" in one else one for one in node.get("anyOf", [])]
-        if any(map(absent, choices)):
-            yield f"{place}: anyOf with null or an empty string; say type: [string, 'null'], or oneOf with null, or leave it out"
         if node.get("type") == "boolean" and ("const" in node or "enum" in node):
             yield f"{place}: a boolean with const or enum; say not: {{ const: … }}"
 
@@ -104,7 +128,7 @@ def servers(document: dict[str, Any]) -> Iterator[str]:
 
 
 def complaints(document: dict[str, Any]) -> list[str]:
-    return [complaint for check in (names, constants, schemas, bodies, servers) for complaint in check(document)]
+    return [complaint for check in (names, constants, types, schemas, bodies, servers) for complaint in check(document)]
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"log"
 	"net/http"
 	"os"
@@ -40,13 +41,14 @@ func main() {
 	token = login.JSON200.Token
 
 	name, tags := "The book", []string{"book"}
-	created, err := client.ShortenUrlWithResponse(ctx, nil, api.NewLink{Url: destination, Title: &name, Tags: &tags})
+	created, err := client.CreateLinkWithResponse(ctx, nil, api.GivenLink{Url: destination, Title: &name, Tags: &tags})
 	check(err)
 	expect(created.JSON201 != nil && created.JSON201.OriginalUrl == destination, created.Body)
 	link := created.JSON201
-	listed, err := client.ListLinksWithResponse(ctx, nil)
+	_, err = client.CreateLinkWithResponse(ctx, nil, api.GivenLink{Url: destination + "ch01-00-getting-started.html"})
 	check(err)
-	expect(listed.JSON200 != nil && len(listed.JSON200.Links) == 1 && listed.JSON200.Links[0].ExpiresAt == nil, listed.Body)
+	expect(len(links(ctx, client)) == 2, created.Body)
+	change(ctx, client, link.ShortCode)
 
 	expect(follow(ctx, link.ShortUrl).Header.Get("Location") == destination, created.Body)
 	for _, url := range os.Args[2:] {
@@ -54,12 +56,50 @@ func main() {
 		check(err)
 		expect(strings.EqualFold(location.Hostname(), "example.com"), []byte(location.String()))
 	}
+	since := time.Now().UTC().AddDate(0, 0, -7).Format(time.DateOnly)
 	for clicks := 0; clicks != 1; time.Sleep(500 * time.Millisecond) {
-		statistics, err := client.ShowStatisticsWithResponse(ctx, link.ShortCode, nil)
+		statistics, err := client.ShowStatisticsWithResponse(ctx, link.ShortCode, &api.ShowStatisticsParams{From: &since})
 		check(err)
 		expect(statistics.JSON200 != nil, statistics.Body)
 		clicks = statistics.JSON200.TotalClicks
 	}
+	csv := api.Csv
+	table, err := client.ShowStatisticsWithResponse(ctx, link.ShortCode, &api.ShowStatisticsParams{From: &since, Format: &csv})
+	check(err)
+	expect(strings.HasPrefix(string(table.Body), "period,"), table.Body)
+}
+
+// All links, page by page. The pages are small only to have several.
+func links(ctx context.Context, client *api.ClientWithResponses) (found []api.Link) {
+	limit := 1
+	for parameters := (api.ListLinksParams{Limit: &limit}); ; {
+		page, err := client.ListLinksWithResponse(ctx, &parameters)
+		check(err)
+		expect(page.JSON200 != nil, page.Body)
+		found = append(found, page.JSON200.Links...)
+		if page.JSON200.NextCursor == nil {
+			return found
+		}
+		parameters.After = page.JSON200.NextCursor
+	}
+}
+
+// A change, unless somebody else has changed the link meanwhile. The second one comes too late.
+func change(ctx context.Context, client *api.ClientWithResponses, code string) {
+	shown, err := client.ShowLinkWithResponse(ctx, code, nil)
+	check(err)
+	etag := shown.HTTPResponse.Header.Get("ETag")
+	for _, text := range []string{"To read", "Read"} {
+		changed, err := client.ChangeLinkWithResponse(ctx, code, &api.ChangeLinkParams{IfMatch: &etag}, api.LinkChange{Description: &text})
+		check(err)
+		if changed.JSON200 == nil {
+			var problem api.Problem
+			check(json.Unmarshal(changed.Body, &problem))
+			expect(text == "Read" && problem.Code == api.ProblemCodePreconditionFailed, changed.Body)
+			return
+		}
+	}
+	log.Fatal("the stale ETag was taken")
 }
 
 func follow(ctx context.Context, url string) *http.Response {

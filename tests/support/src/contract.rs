@@ -439,6 +439,7 @@ fn text_as(text: &str, schema: &Value) -> Value {
     let may_be_number = is_number(schema) || choices.clone().any(is_number);
     match text.parse::<u64>() {
         Ok(number) if may_be_number => number.into(),
+        _ if schema["type"] == "boolean" && ["true", "false"].contains(&text) => (text == "true").into(),
         _ => text.into(),
     }
 }

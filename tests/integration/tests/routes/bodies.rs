@@ -148,7 +148,7 @@ fn the_document_has_each_property_of_links() {
     let schemas = &Contract::load().document()["components"]["schemas"];
     let properties = serde_json::to_value(LinkMetadata::default()).unwrap();
     for property in properties.as_object().unwrap().keys() {
-        for schema in ["NewLink", "LinkMembers", "LinkChange"] {
+        for schema in ["GivenLink", "Link", "LinkChange"] {
             assert!(schemas[schema]["properties"][property].is_object(), "{schema} has no {property}");
         }
     }

@@ -419,7 +419,15 @@ fn the_document_has_one_word_for_each_thing() {
     // Those of an hour or a day, of what was looked at, and the clicks themselves. All others are `total_clicks`.
     assert_eq!(
         named("clicks"),
-        BTreeSet::from(["Clicks", "CoveredLinksOrNull", "Overview", "PeriodPoints", "covers", "days", "points"])
+        BTreeSet::from([
+            "Clicks",
+            "CoveredClicks",
+            "CoveredLinks",
+            "Overview",
+            "OverviewDay",
+            "PeriodPoint",
+            "TimelinePoint"
+        ])
     );
     for route in contract.routes() {
         for (name, _) in contract.query_of(&route) {

@@ -187,8 +187,8 @@ async fn pages_go_from_new_to_old_without_gaps_or_repeats() {
 fn each_event_that_people_are_told_about_is_of_one_kind() {
     let kinds = ["problem", "milestone", "deletion", "change", "creation", "job"];
     let kinds = kinds.map(|kind| NotificationKind::parse(kind).unwrap());
-    let schema = &Contract::load().document()["components"]["schemas"]["Notification"];
-    let types = schema["properties"]["event_type"]["enum"].as_array().unwrap();
+    let schema = &Contract::load().document()["components"]["schemas"]["NotificationEvent"];
+    let types = schema["enum"].as_array().unwrap();
 
     for event_type in types.iter().map(|event_type| event_type.as_str().unwrap()) {
         let of = kinds.iter().filter(|kind| kind.event_types().contains(&event_type)).count();

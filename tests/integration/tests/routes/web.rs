@@ -309,7 +309,7 @@ async fn the_application_and_the_document_know_the_reserved_words() {
         list.split(',').map(|word| word.trim().trim_matches('\'')).filter(|word| !word.is_empty()).collect();
 
     let document = get("/api/openapi.json").await.json();
-    let text = &document["components"]["schemas"]["NewLink"]["properties"]["custom_code"]["description"];
+    let text = &document["components"]["schemas"]["GivenLink"]["properties"]["custom_code"]["description"];
     let named: Vec<_> =
         text.as_str().unwrap().rsplit("refused:").next().unwrap().split([',', '.']).map(str::trim).collect();
 
