@@ -15,7 +15,7 @@ export function Palette(props) {
     class="input"
     role="combobox"
     aria-label="Find anything"
-    placeholder="Links, pages, actions"
+    placeholder="Search links, pages and actions"
     aria-autocomplete="list"
     aria-expanded=${active !== ''}
     aria-controls="found"

@@ -27,7 +27,7 @@ export function ComparedTable({ links, period, remove }) {
     figure('Unique visitors', 'unique_visitors'),
     { label: 'Remove', isHidden: true, cell: ({ code }) => html`<${Button} kind="quiet" class="compact" icon="close" label=${`Remove ${code}`} onClick=${() => remove(code)} />` },
   ];
-  return html`<${Card} class="flush compared"><${Table} label="Numbers of each link" columns=${columns} rows=${links} keyOf=${(/** @type {ComparedLink} */ { code }) => code} /><//>
+  return html`<${Card} class="flush compared"><${Table} label="Statistics by link" columns=${columns} rows=${links} keyOf=${(/** @type {ComparedLink} */ { code }) => code} /><//>
     ${period.before && html`<p class="small-print">▲ and ▼ are against ${period.before.name}.</p>`}`;
 }
 

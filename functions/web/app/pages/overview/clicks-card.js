@@ -12,7 +12,7 @@ export function ClicksCard({ overview, view, past, isPastUnknown }) {
   const unread = isPastUnknown && view.days.before ? `Clicks of ${view.days.before.name} can’t be read. ` : '';
   return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${view} />`}>
     <${TimeChart} ...${chartOf(overview, view, past)} view=${form} onView=${showAs} />
-    <p class="small-print">${wordsOfCovers(timeIn(overview, view, past).covers)} ${unread}Days are those of UTC. ${ABOUT_HUMAN_CLICKS}</p>
+    <p class="small-print">${wordsOfCovers(timeIn(overview, view, past).covers)} ${unread}Days are in UTC. ${ABOUT_HUMAN_CLICKS}</p>
   <//>`;
 }
 

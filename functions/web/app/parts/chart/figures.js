@@ -43,6 +43,6 @@ export function Change({ now, before, than, isBrief = false }) {
   const share = before === 0 ? Infinity : Math.abs(now - before) / before;
   const amount = share === Infinity ? 'new' : share >= MOST_PERCENT ? `× ${number(Math.round(now / before))}` : changeFormat.format(share);
   return html`<span class=${`change ${isMore ? 'good' : 'bad'}`} title=${text}>
-    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' less'} than ${text}</span>${against}
+    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' fewer'} than ${text}</span>${against}
   </span>`;
 }
