@@ -78,7 +78,7 @@ def test_hostile_texts_do_nothing_in_forms_questions_and_histories(tabs: Tabs, h
     assert_untouched(tab)
     tab.keys("Escape")
     tab.open(f"links/{hostile.links[-1]['short_code']}")
-    tab.page.locator("summary", has_text="Preview in chats").click()
+    tab.page.locator("summary", has_text="Social preview").click()
     tab.page.locator("summary", has_text="History").click()
     expect(tab.page.get_by_role("list", name="History")).to_contain_text("evil.example")
     assert_untouched(tab)

@@ -128,7 +128,7 @@ def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account) -> 
     expect(leading(tab, "Notifications, 99+ new")).to_have_text("Notifications99+")
     tab.press(leading(tab, "Notifications, 99+ new"), counts=(rows(tab), 100))
     tab.press(tab.button("Load more"), counts=(rows(tab), 150), focuses=rows(tab).nth(100))
-    expect(tab.page.get_by_text("That’s all of the last 90 days.")).to_be_visible()
+    expect(tab.page.get_by_text("That’s everything from the last 90 days.")).to_be_visible()
     expect(leading(tab, "Notifications")).to_be_visible()
     assert feed.marked == [feed.rows[0]["created_at"]]
 
@@ -194,7 +194,7 @@ def test_notifications_lead_to_their_links_and_monitored_urls(tabs: Tabs, accoun
     account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)
     tab = tabs.open(account, "notifications?kind=all")
     expect(tab.page.get_by_role("heading", name="Today")).to_be_visible()
-    tab.press(tab.page.get_by_role("link", name=code), shows="Nobody has followed this link yet.")
+    tab.press(tab.page.get_by_role("link", name=code), shows="No clicks yet")
 
     target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
     feed = Feed([notification("target.down", target["id"], "https://status.example.com/health is down: it answered 503.")])

@@ -87,8 +87,8 @@ test('top links are those of the range', () => {
 test('nearly all clicks are not called all', () => {
   assert.equal(wordsOfCovers(null), '');
   assert.equal(wordsOfCovers({ clicks: 0, of: 0 }), '');
-  assert.match(wordsOfCovers({ clicks: 97, of: 100 }), /which have 97% of them\.$/);
-  assert.match(wordsOfCovers({ clicks: 99_999, of: 100_000 }), /which have 99\.9% of them\.$/);
+  assert.match(wordsOfCovers({ clicks: 97, of: 100 }), /with 97% of all clicks\.$/);
+  assert.match(wordsOfCovers({ clicks: 99_999, of: 100_000 }), /with 99\.9% of all clicks\.$/);
 });
 
 test('a page of a tag is about the same time and audience', () => {

@@ -141,7 +141,7 @@ class Tab:
 
     def sign_in_again(self) -> None:
         """After the session has ended."""
-        self.submit("Go on", {"Password": PASSWORD}, self.dialog("Your session is over"))
+        self.submit("Continue", {"Password": PASSWORD}, self.dialog("Your session has expired"))
 
     def clipboard(self) -> str:
         return self.page.evaluate("navigator.clipboard.readText()")

@@ -1,5 +1,5 @@
 import { html } from '../vendor/preact.js';
-import { fullTime, momentInText } from '../core/format.js';
+import { fullTime, moment, momentInText } from '../core/format.js';
 
 /**
  * A point in time as people read it, with the whole of it as a tooltip.

@@ -87,7 +87,7 @@ function MadeInvitation({ made, onClose }) {
   const { data } = useInvitations({ isWanted: true, everyMs: MAILED_WITHIN_MS });
   const isMailed = data?.invitations.some(({ id, mailed_at }) => id === made.id && mailed_at);
   const link = new URL(href('invitation', { token: made.token }, ''), location.href).href;
-  return html`<${Dialog} title="Give them this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
+  return html`<${Dialog} title="Share this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
     <p><bdi><strong>${made.email}</strong></bdi> can use it once to join as ${withArticle(made.role)}, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
     <p role="status">${isMailed ? 'We also emailed them a separate link.' : 'We haven’t emailed them.'}</p>
     <${CopyField} label="Invitation" text=${link} hint="Copy it now. It won’t be shown again. If it gets lost, invite them again." />
