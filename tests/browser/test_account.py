@@ -198,7 +198,7 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
     tab.settled()
     assert asked == []
     tab.press(tab.button("Unsubscribe"), focuses=tab.heading("You’re unsubscribed"))
-    expect(tab.page.get_by_text("You won’t get any more emails about links. You’ll still get security emails.")).to_be_visible()
+    expect(tab.page.get_by_text("You won’t get emails about links anymore. You’ll still get security emails.")).to_be_visible()
     assert asked == [f"POST {tab.api.url}/api/unsubscribe?token=uns_0%2B"]
     tab.press(tab.page.get_by_role("link", name="Email settings"))
     expect(tab.page.get_by_role("group", name="Emails about your links")).to_be_visible()

@@ -214,8 +214,8 @@ def test_in_no_workspace_the_closed_one_comes_first(tabs: Tabs, account: Account
     card = tab.page.get_by_role("main").locator("section").first
     expect(card).to_contain_text("A workspace was closed")
     expect(card.get_by_role("listitem")).to_contain_text("You can restore it until")
-    tab.fails("**/api/workspaces/*/restore", 410, "workspace_gone", "this workspace can't be brought back any more")
-    tab.press(tab.button(f"Restore ({NAME})"), says="This workspace can't be brought back any more.")
+    tab.fails("**/api/workspaces/*/restore", 410, "workspace_gone", "this workspace can no longer be restored")
+    tab.press(tab.button(f"Restore ({NAME})"), says="This workspace can no longer be restored.")
 
 
 def test_what_another_admin_has_brought_back_is_entered(tabs: Tabs, account: Account) -> None:

@@ -84,7 +84,7 @@ ELSEWHERE = [
     ("sign-in", INVITED, "You need an invitation to create an account."),
     ("forgot", INVITED, "This Linklet doesn’t send email."),
 ]
-FEED = Feed([notification("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it answered 503."), notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
+FEED = Feed([notification("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it responded with 503."), notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
 FAILED_LINKS = [{"short_code": "launch", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
 GRACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"
 JOBS = Jobs([

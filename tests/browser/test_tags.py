@@ -138,9 +138,9 @@ def test_a_tag_that_no_link_has_any_more_is_said_to_be_gone(tabs: Tabs, account:
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted(SEVERAL)}, refused=[404])
     form = tab.open_dialog("Rename tag 1", "Rename the tag tag 1")
     tab.submit("Rename", {"Name": "another"}, form)
-    expect(form.get_by_role("alert")).to_contain_text("No link that you may change has this tag.")
+    expect(form.get_by_role("alert")).to_contain_text("No link that you can change has this tag.")
     tab.press(tab.button("Cancel", form))
-    tab.press(tab.button("Delete tag", tab.open_dialog("Delete tag 1", "Delete the tag “tag 1”?")), says="Couldn’t start the job. No link that you may change has this tag.")
+    tab.press(tab.button("Delete tag", tab.open_dialog("Delete tag 1", "Delete the tag “tag 1”?")), says="Couldn’t start the job. No link that you can change has this tag.")
 
 
 def test_a_workspace_without_tags_says_how_links_get_some(tabs: Tabs, account: Account) -> None:
@@ -151,11 +151,11 @@ def test_a_workspace_without_tags_says_how_links_get_some(tabs: Tabs, account: A
 
 def test_too_many_jobs_are_said_and_what_was_typed_stays(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted(SEVERAL)})
-    tab.fails("**/api/tags/*", 409, "too_many_jobs", "two jobs of yours or four of this workspace wait; try again when one is over")
+    tab.fails("**/api/tags/*", 409, "too_many_jobs", "two of your jobs or four of this workspace are queued; try again when one is over")
     form = tab.open_dialog("Rename tag 1", "Rename the tag tag 1")
     tab.submit("Rename", {"Name": "another"}, form)
-    expect(form.get_by_role("alert")).to_contain_text("Two jobs of yours or four of this workspace wait")
+    expect(form.get_by_role("alert")).to_contain_text("Two of your jobs or four of this workspace are queued")
     expect(form.get_by_label("Name")).to_have_value("another")
     tab.keys("Escape")
     tab.button("Delete tag 1").click()
-    tab.press(tab.button("Delete tag"), says="Couldn’t start the job. Two jobs of yours or four of this workspace wait")
+    tab.press(tab.button("Delete tag"), says="Couldn’t start the job. Two of your jobs or four of this workspace are queued")

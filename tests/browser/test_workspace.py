@@ -261,11 +261,11 @@ def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, 
 
 def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    tab.fails("**/api/workspaces", 403, "creation_closed", "you may not create workspaces here; an operator decides who may")
+    tab.fails("**/api/workspaces", 403, "creation_closed", "you can't create workspaces here; ask the operator")
     tab.button(re.compile("Switch workspace")).click()
     tab.page.get_by_role("menu").get_by_text("New workspace").click()
     tab.submit("Create", {"Name": "Side project"})
-    expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text("You may not create workspaces here")
+    expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text("You can't create workspaces here")
 
     other = tabs.open(account, "links", answers=in_no_workspace(account.email))
     other.fails("**/api/workspaces", 403, "creation_closed")

@@ -17,7 +17,7 @@ export function UnsubscribePage() {
   });
   if (isDone) {
     return html`<${Door} title="You’re unsubscribed">
-      <p>You won’t get any more emails about links. You’ll still get security emails.</p>
+      <p>You won’t get emails about links anymore. You’ll still get security emails.</p>
       <p><${Button} class="whole" href=${CHOICES_VIEW}>Email settings<//></p>
     <//>`;
   }
