@@ -97,7 +97,7 @@ def test_what_is_lost_is_said_in_numbers_that_are_known(tabs: Tabs, account: Acc
     lost = dialog.get_by_role("definition")
     expect(lost).to_have_text(["1,234", "48,211+", "100+", "2", "1"])
     expect(dialog).to_contain_text("1 other member and its API keys are shut out")
-    expect(dialog).to_contain_text("only you can bring it back")
+    expect(dialog).to_contain_text("only you can restore it")
 
     tab = tabs.open(account, "settings")
     for reads in ("**/api/overview?*", "**/v1/targets?*"):

@@ -140,7 +140,7 @@ async fn bulk_changes_are_in_the_audit_log_link_by_link() {
     office.deliver(1).await;
 
     assert_eq!(office.actions().await[2..], ["link.deleted", "link.deleted"]);
-    assert_eq!(office.told().await.iter().filter(|one| one.ends_with("was deleted by somebody else.")).count(), 2);
+    assert_eq!(office.told().await.iter().filter(|one| one.ends_with("was deleted by someone else.")).count(), 2);
 }
 
 #[tokio::test]
