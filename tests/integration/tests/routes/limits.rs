@@ -345,7 +345,7 @@ async fn a_term_that_breaks_a_rule_is_refused_by_its_name() {
         (
             json!({"preview": {"image": "https://api.example.com/r/a"}}),
             "preview",
-            "preview.image must not point to the",
+            "preview.image must not be a Linklet link",
         ),
         (json!({"password": "abc"}), "password", "password must have 4–128 characters"),
     ] {
