@@ -119,13 +119,13 @@ def test_each_number_has_its_own_change_and_others_are_no_filter(tabs: Tabs, fil
 def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs, filled: Account) -> None:
     sale = sale_of(filled)
     tab = tabs.open(filled, "account", answers=aged(filled, sale))
-    # The second question is about the month before.
+    # The second question is about the previous month.
     totals = iter([10, 40])
     tab.changes(STATS, lambda answer: answer | {"total_clicks": next(totals, 40)} if answer["to"] < answer["as_of"] else answer)
     tab.go(f"links/{sale}")
     tab.pick(tab.button(DATES), "Last month")
-    expect(tab.figures()).to_contain_text("less than 40 in the month before")
-    expect(tab.figures()).to_contain_text("vs. the month before")
+    expect(tab.figures()).to_contain_text("fewer than 40 in the previous month")
+    expect(tab.figures()).to_contain_text("vs. the previous month")
     assert tab.view() == f"links/{sale}?range=last-month"
 
 

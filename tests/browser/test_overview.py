@@ -101,7 +101,7 @@ def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tab
     before = {"total_clicks_before": 2 * CLICKS, "human_clicks_before": 1}
 
     def with_before(answer: dict[str, Any]) -> dict[str, Any]:
-        """Without a time, an answer has the days before. Others are read by themselves."""
+        """Without a time, an answer has the previous days. Others are read by themselves."""
         if not answer["period"]:
             return answer | {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}
         is_before = answer["period"]["to"] < yesterday()
@@ -114,7 +114,7 @@ def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tab
     tab.button("12 mo").click()
     expect(tab.figures()).to_contain_text(f"fewer than {2 * CLICKS} in the previous 12 months")
     expect(tab.figures()).to_contain_text("more than 0 in the previous 12 months")
-    expect(tab.page.get_by_role("list").filter(has_text="The 12 months before")).to_be_visible()
+    expect(tab.page.get_by_role("list").filter(has_text="The previous 12 months")).to_be_visible()
 
 
 def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs, shop: Account) -> None:
@@ -122,7 +122,7 @@ def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs,
     tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | {"total_clicks": 40}} if answer["period"] else {}))
     tab.go("overview")
     tab.pick(tab.button(DATES), "Last month")
-    expect(tab.figures()).to_contain_text("= as many as in the month before")
+    expect(tab.figures()).to_contain_text("= the same as in the previous month")
     assert tab.view() == "overview?range=last-month"
 
 

@@ -144,7 +144,7 @@ def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     figure = next(node for node in tree_of(tab).find("figure") if node.name == "Clicks by day, 30 days")
     (table,) = figure.find("table")
     assert table.name == "Clicks by day, 30 days" and not figure.find("image")
-    assert [node.name for node in table.find("columnheader")] == ["Day", "Human clicks", "All clicks", "Previous 30 days"]
+    assert [node.name for node in table.find("columnheader")] == ["Day", "Human clicks", "All clicks", "The previous 30 days"]
     newest = table.find("row")[1]
     assert [node.name for node in newest.find("rowheader")] and [node.name for node in newest.find("cell")] == ["6", "8", "0"]
     assert pressed(figure, "View as") == ["Table"]

@@ -105,7 +105,7 @@ function noteOf(answer) {
   // Of so many clicks, the API tells whole days of UTC only.
   const isOther = Date.parse(from) !== period.start || Date.parse(to) !== period.end;
   const time = isOther ? `With this many clicks, these are whole UTC days, from ${utcDay.format(Date.parse(from))} to ${utcDay.format(Date.parse(to) - 1)}. ` : '';
-  const before = period.before && !answer.before ? `Clicks of ${period.before.name} can’t be compared. ` : '';
+  const before = period.before && !answer.before ? `Clicks of ${period.before.name} aren’t available. ` : '';
   return `${time}${zone}${before}${ABOUT_HUMAN_CLICKS}`;
 }
 
