@@ -107,7 +107,7 @@ def test_each_number_has_its_own_change_and_others_are_no_filter(tabs: Tabs, fil
     tab.changes(STATS, lambda answer: answer | more | {"before": {"from": "2026-01-01T00:00:00.000Z", "to": answer["from"]} | before})
     asked = tab.requests(STATS)
     tab.go(f"links/{sale}?audience=human&audience=bot&audience=prefetch")
-    for change in ("less than 12", "more than 3", "less than 1,000"):
+    for change in ("fewer than 12", "more than 3", "fewer than 1,000"):
         expect(tab.figures()).to_contain_text(f"{change} in the previous 30 days")
     assert "tz=Europe%2FZurich" in asked[0]
     campaigns = tab.page.get_by_role("list", name="Campaigns")

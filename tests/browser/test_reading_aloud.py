@@ -129,7 +129,7 @@ def test_a_chart_is_read_as_its_numbers(tabs: Tabs, filled: Account) -> None:
     tab = listen(tabs.open(filled, f"links/{sale}?audience=human&audience=bot&audience=prefetch", answers=aged(filled, sale)))
     figure = next(node for node in tree_of(tab).find("figure") if node.name == "Clicks by day, 30 days")
     (image,) = figure.find("image")
-    assert image.name == "Clicks by day, 30 days. The table has the same numbers."
+    assert image.name == "Clicks by day, 30 days. The table shows the same numbers."
     assert image.children == [] and not figure.find("Canvas")
     assert pressed(figure, "View as") == ["Chart"]
     # Its points are said one by one.
