@@ -47,7 +47,7 @@ def write_link(tab: Tab) -> None:
     form = tab.dialog("New link")
     form.get_by_label("Destination", exact=True).fill("https://shop.example.com/products/harbour-lamp-two")
     form.get_by_label("Custom code").fill("harbour")
-    form.get_by_label("Title").fill("Harbour lamp, second edition")
+    form.get_by_label(re.compile("^Title")).fill("Harbour lamp, second edition")
     form.get_by_text("Available.").wait_for()
     form.get_by_role("button", name="30 days").click()
     form.get_by_role("combobox", name="Tags").fill("newsletter")

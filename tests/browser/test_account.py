@@ -92,7 +92,7 @@ def test_an_address_waits_on_if_nothing_can_be_sent_or_taken_back(tabs: Tabs, ac
     tab.says("Couldn’t send the email. Too many requests.")
     expect(again).not_to_have_attribute("aria-disabled", "true")
     tab.fails(ME, 503, "service_unavailable", method="PATCH")
-    tab.press(tab.button("Cancel change"), says="Couldn’t cancel the change.", shows="Waiting for lovelace@example.com")
+    tab.press(tab.button("Cancel change"), says="Couldn’t cancel the change.", shows="Waiting for you to confirm lovelace@example.com")
     expect(tab.button("Cancel change")).to_be_enabled()
 
 

@@ -214,11 +214,11 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     tab.page.route(re.compile(r"/api/links\?.*after="), lambda route: None)
     bar = select_matching(tab, "51 ")
     tab.press(tab.button("Tags", bar))
-    form = tab.dialog("Tags of 51 links")
+    form = tab.dialog("Tags for 51 links")
     tab.submit("Continue", {form.get_by_role("combobox", name="Tag"): "many,"}, form)
     tab.press(tab.button("Tag 51", tab.dialog("Add the tag “many” to 51 links?")), lacks=bar)
     crowd.wait_for("/api/links?tag=many", lambda answer: answer["total"] == 51)
-    tab.says("51 links got the tag.")
+    tab.says("51 links tagged.")
     expect(tab.links.first).to_contain_text("many")
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 

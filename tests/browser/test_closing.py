@@ -96,7 +96,7 @@ def test_what_is_lost_is_said_in_numbers_that_are_known(tabs: Tabs, account: Acc
     dialog = begin_closing(tab)
     lost = dialog.get_by_role("definition")
     expect(lost).to_have_text(["1,234", "48,211+", "100+", "2", "1"])
-    expect(dialog).to_contain_text("1 other member and its API keys are shut out")
+    expect(dialog).to_contain_text("1 other member and its API keys lose access")
     expect(dialog).to_contain_text("only you can restore it")
 
     tab = tabs.open(account, "settings")
@@ -264,6 +264,6 @@ def test_a_suspended_link_is_marked_and_says_what_visitors_see(tabs: Tabs, accou
             tab.fails(f"**/api/stats/{code}**", 404, "short_code_not_found")
             tab.open(f"links/{code}")
             notice = tab.page.get_by_role("alert").filter(has_text="suspended")
-            expect(notice).to_contain_text("This link is suspended. Its workspace was closed. Visitors see that it doesn’t work")
+            expect(notice).to_contain_text("This link is suspended. Its workspace was closed. It works again a few minutes after the workspace is restored")
             expect(notice).to_contain_text("because of reported or detected abuse. Only the operator can lift this.")
             tab.assert_not_sideways()

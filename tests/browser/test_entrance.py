@@ -43,7 +43,7 @@ def test_what_is_wrong_stands_at_its_field(tabs: Tabs) -> None:
 
 def test_a_password_is_seen_until_it_is_sent(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-in", refused=[401])
-    password, eye = tab.page.get_by_label("Password"), tab.button("Show password")
+    password, eye = tab.page.get_by_label("Password"), tab.button("Reveal")
     tab.write(tab.page.get_by_label("Email"), new_email())
     tab.write(password, "not my password")
     expect(password).to_have_attribute("type", "password")
@@ -103,7 +103,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     guest.page.goto(invitation)
     expect(guest.heading("You’re invited")).to_be_visible()
     name = account.call("GET", "/api/workspace")["name"]
-    expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name}, as a viewer.")).to_be_visible()
+    expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name} as a viewer.")).to_be_visible()
     expect(guest.page.get_by_label("Email")).to_have_value(friend)
     expect(guest.page.get_by_label("Email")).not_to_be_editable()
     guest.submit("Create account", {"Password": PASSWORD, "Your name": "Bob"})

@@ -119,7 +119,7 @@ LOG = [
 ]
 NAMES = [IMAGE, "x" * 255, "\u202egnp.exe", *(f"Workspace {number}" for number in range(20))]
 CLOSED = [closed_workspace() | {"workspace_id": f"w{number}", "slug": f"slug-{number}", "name": name} for number, name in enumerate(NAMES)]
-RESTORING = "button:has-text('Bring it back')"
+RESTORING = "button:has-text('Restore')"
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -62,7 +62,7 @@ def test_a_finished_job_is_told_once_and_reloads_the_page(tabs: Tabs, account: A
     tab.settled()
     with tab.page.expect_request("**/api/tags"):
         jobs.change(0, state="done", changed=8)
-    tab.says("8 links got the new tag.")
+    tab.says("8 links retagged.")
     expect(shown(tab)).to_have_count(0)
     tab.button("Dismiss").click()
     tab.come_back()
@@ -168,7 +168,7 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     tab = tabs.open(account, "notifications?kind=job", answers=jobs.answers | feed.answers)
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")), "Settings")
     wanted = tab.page.locator(".job-wanted")
-    expect(wanted).to_contain_text("8 links got the new tag.")
+    expect(wanted).to_contain_text("8 links retagged.")
     expect(wanted).to_be_in_viewport()
     assert tab.view() == f"settings?job={ended['id']}"
     # Jobs are kept for a while only.

@@ -106,7 +106,7 @@ def test_what_failed_is_said(tabs: Tabs, filled: Account) -> None:
     hears(tab, "Couldn’t pause the key.")
     tab.refused.add("ERR_INTERNET_DISCONNECTED")
     tab.context.set_offline(True)
-    hears(tab, "You’re offline.")
+    hears(tab, "No connection.")
     tab.context.set_offline(False)
 
 

@@ -150,7 +150,7 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
     assert [each["url"] for each in rules_of(editable)["rules"]] == [ANDROID, APPLE]
 
     tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
-    tab.press(tab.button("Take rule 1, condition 1 away", drawer))
+    tab.press(tab.button("Remove rule 1, condition 1", drawer))
     tab.press(tab.button("Remove rule 2", drawer), focuses=tab.button("Remove rule 1", drawer))
     tab.press(tab.button("Remove variant 1", drawer), focuses=tab.button("Add a variant", drawer))
     tab.press(tab.button("Save", drawer), lacks=drawer)
@@ -284,7 +284,7 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> N
     entries = tab.page.get_by_role("list", name="History").get_by_role("listitem")
     expect(entries).to_have_count(20)
     expect(entries.nth(0)).to_contain_text("changed the rules and variants from none to 2 rules and 1 variant")
-    for words in ["added a password", "led visitors otherwise to example.com/short", "disabled the link"]:
+    for words in ["added a password", "set the fallback URL to example.com/short", "disabled the link"]:
         expect(entries.nth(1)).to_contain_text(words)
     expect(entries.nth(2)).to_contain_text("changed the limit from 21 to 22")
     judge(tab, "a history")

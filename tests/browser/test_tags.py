@@ -57,7 +57,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
         tab.write(field, wrong, then="Enter", focuses=field)
         expect(field).to_have_accessible_description(re.compile(re.escape(why)))
     tab.write(field, "  Summer/sale 100% ", lacks=form.get_by_role("alert"))
-    tab.press(tab.button("Rename", form), says="2 links got the new tag.")
+    tab.press(tab.button("Rename", form), says="2 links retagged.")
     # What isn't counted yet is shown as it is.
     expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
     expect(names(tab)).to_have_count(3)
@@ -68,7 +68,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     tab.press(tab.button("Cancel", question), focuses=tab.button("Delete old"))
     for tag in ("old", "Summer/sale 100%"):
         tab.press(tab.button(f"Delete {tag}"))
-        tab.press(tab.button("Delete tag"), says="2 links lost the tag.", lacks=names(tab).filter(has_text=tag))
+        tab.press(tab.button("Delete tag"), says="2 links untagged.", lacks=names(tab).filter(has_text=tag))
         tab.press(tab.button("Dismiss").last)
     assert tags_of(shop) == [["Spring"], [], [], []]
 
@@ -80,7 +80,7 @@ def test_tags_that_are_no_part_of_a_path_are_changed_as_well(tabs: Tabs, account
     tab.dialog("Rename the tag .").get_by_label("Name").fill("dot")
     tab.press(tab.button("Rename", tab.page.get_by_role("dialog")), says="1 link retagged.")
     tab.button("Delete ..").click()
-    tab.press(tab.button("Delete tag"), says="1 link lost the tag.")
+    tab.press(tab.button("Delete tag"), says="1 link untagged.")
     assert account.call("GET", f"/api/links/{dots}")["tags"] == ["dot"]
 
 
@@ -88,7 +88,7 @@ def test_a_tag_is_merged_with_another_one(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "tags")
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
     tab.write(form.get_by_label("Name"), "SPRING")
-    expect(form.get_by_role("alert")).to_contain_text("1 link has the tag “Spring” already.")
+    expect(form.get_by_role("alert")).to_contain_text("1 link already has the tag “Spring”.")
     expect(form.get_by_role("alert")).to_contain_text("It replaces “sale” on 2 links.")
     tab.press(tab.button("Merge", form), says=re.compile("retagged"), lacks=names(tab).filter(has_text="sale"))
     expect(names(tab)).to_have_count(2)

@@ -89,7 +89,7 @@ def test_a_link_says_its_terms_and_only_what_was_changed_is_sent(tabs: Tabs, agr
     code = agreed.links[0]["short_code"]
     tab = tabs.open(agreed, f"links/{code}")
     about = tab.page.locator(".about")
-    for words in ["otherwise", "0 of 100 used", "password protected", "forwards query parameters", "began yesterday"]:
+    for words in ["otherwise", "0 of 100 used", "password protected", "forwards query parameters", "started yesterday"]:
         expect(about).to_contain_text(words)
     expect(about.get_by_role("link", name="example.com/waiting-list")).to_have_attribute("href", FALLBACK)
     about.locator("summary", has_text="Social preview").click()

@@ -26,7 +26,7 @@ def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
     # What is typed meanwhile stays.
     tab.write(field, "https://other.example.com/")
     held.let_go()
-    tab.says("status.example.com is monitored from now on.")
+    tab.says("status.example.com is now monitored.")
     expect(field).to_have_value("https://other.example.com/")
     target = tab.page.get_by_role("list", name="Monitored URLs").get_by_role("link")
     expect(target).to_contain_text("status.example.com")

@@ -105,7 +105,7 @@ OVERLAYS = {
     "the list of keys": Overlay("links", press("?"), "dialog", "Keyboard shortcuts"),
     "the palette": Overlay("links", press("Control+k"), "dialog", "Find anything"),
     "what the palette finds": Overlay("overview", find, "dialog", "Find anything"),
-    "a palette that finds nothing": Overlay("overview", partial(find, text="nothing has this name", found="Nothing found"), "dialog", "Find anything"),
+    "a palette that finds nothing": Overlay("overview", partial(find, text="nothing has this name", found="No results"), "dialog", "Find anything"),
     "a new key": Overlay("keys", press("c"), "dialog", re.compile("key")),
     "a key that is renamed": Overlay("keys", click("Rename Nightly export"), "dialog", re.compile("Nightly export|Rename")),
     "an account that is closed": Overlay("account?view=data", click("Close my account"), "dialog", "Close your account?"),

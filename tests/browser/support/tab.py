@@ -131,7 +131,7 @@ class Tab:
 
     def figures(self) -> Locator:
         """The big numbers."""
-        return self.page.locator("dl[aria-label=Numbers]")
+        return self.page.locator("dl[aria-label=Statistics]")
 
     def clicks_are(self, count: int) -> None:
         expect(self.figures()).to_contain_text(re.compile(rf"Clicks\s*{count}(?!\d)"))

@@ -15,7 +15,7 @@ export function Palette(props) {
     class="input"
     role="combobox"
     aria-label="Find anything"
-    placeholder="Search links, pages and actions"
+    placeholder="Links, pages, actions"
     aria-autocomplete="list"
     aria-expanded=${active !== ''}
     aria-controls="found"

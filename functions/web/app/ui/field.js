@@ -65,8 +65,8 @@ function Reveal({ what, isShown, onChange }) {
     ref=${button}
     type="button"
     class="button quiet square reveal"
-    aria-label="Show password"
-    title="Show password"
+    aria-label="Reveal"
+    title="Reveal"
     aria-describedby=${what}
     aria-pressed=${isShown}
     onClick=${() => onChange(!isShown)}
