@@ -258,7 +258,7 @@ def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs:
     tab.answers("**/api/auth/register", {"user_id": "u", "email": "ada@example.com", "workspace_id": "w"}, status=201)
     tab.write(email, "ada@example.com")
     assert tab.sent("**/api/auth/register", tab.button("Create account")) == {"email": "ada@example.com", "full_name": ""}
-    expect(tab.page.locator(".notice").filter(has_text="A mail is on its way to ada@example.com")).to_be_visible()
+    expect(tab.page.locator(".notice").filter(has_text="We sent a link to ada@example.com")).to_be_visible()
 
     tab.answers("**/api/auth/verification", {}, status=202)
     assert tab.sent("**/api/auth/verification", tab.button("Resend")) == {"email": "ada@example.com"}

@@ -316,7 +316,7 @@ def test_a_link_is_changed_switched_off_and_deleted(tabs: Tabs, account: Account
     code = account.shorten("https://example.com/old", title="Old")
     tab = tabs.open(account, f"links/{code}")
     form = tab.open_dialog("Edit", f"Edit {code}")
-    tab.submit("Save", {"Title": "New"}, form)
+    tab.submit("Save", {form.get_by_label(re.compile("^Title")): "New"}, form)
     expect(tab.page.get_by_role("main")).to_contain_text("New")
 
     tab.press(tab.button("Disable"), says="Link disabled.", shows=tab.button("Enable"))

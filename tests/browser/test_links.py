@@ -255,7 +255,7 @@ def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account
 
     tab.press(tab.links.first.get_by_role("button", name="Edit"))
     form = tab.dialog(f"Edit {code}")
-    tab.submit("Save", {"Title": "Summer sale"}, form, says="Saved.", shows=tab.links.get_by_text("Summer sale"))
+    tab.submit("Save", {form.get_by_label(re.compile("^Title")): "Summer sale"}, form, says="Saved.", shows=tab.links.get_by_text("Summer sale"))
     assert account.call("GET", f"/api/links/{code}")["title"] == "Summer sale"
 
 

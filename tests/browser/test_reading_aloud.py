@@ -116,7 +116,7 @@ def test_a_mail_that_is_sent_again_is_said(tabs: Tabs) -> None:
     listen(tab)
     tab.submit("Create account", {"Email": "ada@example.com"})
     # Its form is gone, and what has come of it has the focus.
-    outcome = tab.page.get_by_text("A mail is on its way to ada@example.com.")
+    outcome = tab.page.get_by_text("We sent a link to ada@example.com.")
     expect(outcome).to_be_visible()
     assert outcome.evaluate("(element) => document.activeElement.contains(element) && document.activeElement !== document.body")
     tab.settled()
