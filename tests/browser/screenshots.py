@@ -45,14 +45,14 @@ class Picture:
 def write_link(tab: Tab) -> None:
     tab.page.keyboard.press("c")
     form = tab.dialog("New link")
-    form.get_by_label("Target", exact=True).fill("https://shop.example.com/products/harbour-lamp-two")
-    form.get_by_label("Code").fill("harbour")
-    form.get_by_label("Title").fill("Harbour lamp, second edition")
-    form.get_by_text("This code is free.").wait_for()
+    form.get_by_label("Destination", exact=True).fill("https://shop.example.com/products/harbour-lamp-two")
+    form.get_by_label("Custom code").fill("harbour")
+    form.get_by_label(re.compile("^Title")).fill("Harbour lamp, second edition")
+    form.get_by_text("Available.").wait_for()
     form.get_by_role("button", name="30 days").click()
     form.get_by_role("combobox", name="Tags").fill("newsletter")
     tab.page.keyboard.press("Enter")
-    form.get_by_label("Target", exact=True).focus()
+    form.get_by_label("Destination", exact=True).focus()
 
 
 def show_qr(tab: Tab) -> None:

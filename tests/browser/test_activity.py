@@ -31,7 +31,7 @@ def test_what_an_admin_does_is_in_the_activity(tabs: Tabs, account: Account) -> 
     expect(rows(tab).filter(has_text="Changed the workspace")).to_contain_text("“name: Marketing”")
     expect(rows(tab).last).to_contain_text("Created the workspace")
 
-    tab.pick(tab.button("What"), "API keys", counts=(rows(tab), 1))
+    tab.pick(tab.button("Action"), "API keys", counts=(rows(tab), 1))
     tab.follow(prefix, "API keys")
 
 
@@ -41,12 +41,12 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     audit_log = AuditLog([entry(1, "key.created", mine), entry(2, "member.removed", mine), entry(3, "member.left", hers), entry(4, "job.finished"), entry(900, "member.joined", hers)])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
     expect(rows(tab)).to_have_count(5)
-    tab.pick(tab.button("What"), "Members", counts=(rows(tab), 3), at="activity?what=member")
+    tab.pick(tab.button("Action"), "Members", counts=(rows(tab), 3), at="activity?what=member")
 
     tab.press(rows(tab).get_by_role("link", name="Grace").first, counts=(rows(tab), 2))
-    tab.press(tab.button("When"))
-    tab.dialog("Done between").get_by_label("To, with that day").fill("2020-01-31")
-    tab.press(tab.button("Show"), shows="Nothing was done that matches these filters.")
+    tab.press(tab.button("Date"))
+    tab.dialog("Date range").get_by_label("To (inclusive)").fill("2020-01-31")
+    tab.press(tab.button("Show"), shows="No activity matches these filters.")
     assert tab.view() == f"activity?what=member&who={GRACE}&to=2020-01-31"
     # The day is the visitor's.
     assert audit_log.asked[-1] == {"action": "member", "actor": GRACE, "to": "2020-01-31T22:59:59.999Z"}
@@ -55,7 +55,7 @@ def test_activity_is_narrowed_by_what_who_and_when(tabs: Tabs, account: Account)
     # Who is no member any more is in no list, and has no name.
     expect(tab.page.get_by_text("By a former member")).to_be_visible()
     tab.press(tab.button("Clear"), counts=(rows(tab), 5), at="activity")
-    tab.pick(tab.button("Who"), "Linklet", counts=(rows(tab), 1))
+    tab.pick(tab.button("Person"), "Linklet", counts=(rows(tab), 1))
 
 
 def test_an_entry_links_to_its_subject_while_that_exists(tabs: Tabs, account: Account) -> None:
@@ -105,15 +105,15 @@ def test_what_is_new_pushes_nothing_out_of_the_activity(tabs: Tabs, account: Acc
 def test_the_focus_stays_in_the_filters_of_the_activity(tabs: Tabs, account: Account) -> None:
     audit_log = AuditLog([entry(1, "member.removed", person(GRACE, "Grace")), entry(2, "job.finished")])
     tab = tabs.open(account, "activity", answers=audit_log.answers)
-    anybody, any_time = tab.button("By anybody"), tab.button("From any time")
-    tab.pick(tab.button("Who"), "Linklet", focuses=anybody)
-    tab.press(anybody, focuses=tab.button("Who"))
-    tab.press(tab.button("When"))
-    tab.dialog("Done between").get_by_label("From").fill("2020-01-31")
+    anybody, any_time = tab.button("Show everyone’s activity"), tab.button("Clear dates")
+    tab.pick(tab.button("Person"), "Linklet", focuses=anybody)
+    tab.press(anybody, focuses=tab.button("Person"))
+    tab.press(tab.button("Date"))
+    tab.dialog("Date range").get_by_label("From").fill("2020-01-31")
     tab.press(tab.button("Show"), focuses=any_time)
-    tab.press(any_time, focuses=tab.button("When"))
+    tab.press(any_time, focuses=tab.button("Date"))
     tab.press(rows(tab).get_by_role("link", name="Grace"), focuses=anybody)
-    tab.press(tab.button("Clear"), focuses=tab.button("What"))
+    tab.press(tab.button("Clear"), focuses=tab.button("Action"))
 
 
 def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, account: Account) -> None:
@@ -125,7 +125,7 @@ def test_more_activity_is_loaded_and_a_failure_is_tried_again(tabs: Tabs, accoun
     with tab.failing("**/api/workspace/audit?*", 503, "service_unavailable"):
         tab.press(tab.button("Load more"))
         failure = tab.page.get_by_role("main").get_by_role("alert")
-        expect(failure).to_contain_text("No more could be loaded.")
+        expect(failure).to_contain_text("Couldn’t load more.")
         expect(tab.button("Try again", failure)).to_be_focused()
         expect(rows(tab)).to_have_count(100)
     tab.answers("**/api/workspace/audit?*", audit_log.answer)
@@ -175,7 +175,7 @@ def test_changing_the_filter_or_leaving_the_page_cancels_the_search(tabs: Tabs, 
     expect(rows(tab).first).to_be_visible()
     held = tab.hold("**/api/workspace/audit?*")
     with tab.page.expect_request(lambda request: "action=key" in request.url):
-        tab.pick(tab.button("What"), "API keys")
+        tab.pick(tab.button("Action"), "API keys")
     with tab.page.expect_event("requestfailed", lambda request: "action=key" in request.url):
         tab.pick(tab.button("API keys"), "Links")
     with tab.page.expect_event("requestfailed", lambda request: "action=link" in request.url):
@@ -194,5 +194,5 @@ def test_activity_is_saved_as_it_is_filtered(tabs: Tabs, account: Account) -> No
     assert lines[0] == "id,action"
     assert (len(lines), {line.split(",")[1] for line in lines[1:]}) == (121, {"link.deleted"})
     tab.fails("**/api/workspace/audit?*", 503, "service_unavailable")
-    tab.press(tab.button("Download"), says="This couldn’t be saved. Linklet can’t reach its data at the moment.")
+    tab.press(tab.button("Download"), says="Couldn’t save the file. Linklet is temporarily unavailable.")
     expect(tab.button("Download")).to_have_attribute("aria-busy", "false")

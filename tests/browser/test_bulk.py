@@ -17,13 +17,13 @@ from test_links import BULK
 
 def write_lines(tab: Tab, *lines: str) -> Locator:
     """Opens the drawer of new links, and writes into it."""
-    form = tab.open_dialog("Several", "New links")
+    form = tab.open_dialog("Bulk create", "Bulk create")
     tab.write(field_of(form), "\n".join(lines))
     return form
 
 
 def field_of(form: Locator) -> Locator:
-    return form.get_by_role("textbox", name=re.compile("^(URLs, one a line|Not made yet)$"))
+    return form.get_by_role("textbox", name=re.compile("^(One URL per line|Not created yet)$"))
 
 
 def code_of(account: Account, letter: str) -> str:
@@ -41,13 +41,13 @@ def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> Non
     tab = tabs.open(account, "links")
     code = code_of(account, "s")
     form = write_lines(tab, f"https://example.com/spring\t{code}", "", "example.com/summer", "https://example.com/known")
-    tab.submit("Create 3 links", {form.get_by_role("combobox", name="Tags of all"): "season,"}, form)
+    tab.submit("Create 3 links", {form.get_by_role("combobox", name="Tags for all links"): "season,"}, form)
 
-    expect(form.get_by_role("status").filter(has_text="2 links made, 1 you already had.")).to_be_visible()
-    made = form.get_by_role("region", name="Made")
+    expect(form.get_by_role("status").filter(has_text="2 links created, 1 you already have.")).to_be_visible()
+    made = form.get_by_role("region", name="Created")
     expect(made.get_by_role("listitem")).to_have_count(3)
     expect(made.get_by_role("listitem").nth(0)).to_contain_text(code)
-    expect(made.get_by_role("listitem").nth(2)).to_contain_text("You already had this one. It keeps its tags.")
+    expect(made.get_by_role("listitem").nth(2)).to_contain_text("You already have this link. It keeps its tags.")
     expect(tab.button("Copy all", made)).to_be_focused()
     tab.press(tab.button("Copy all", made), says="Copied.")
     copied = tab.clipboard().split("\n")
@@ -71,7 +71,7 @@ def test_lines_that_cant_be_used_are_told_before_anything_is_sent(tabs: Tabs, ac
     mistakes = form.locator(".form-summary")
     expect(mistakes).to_be_focused()
     expect(mistakes.get_by_role("listitem")).to_have_count(2)
-    expect(mistakes).to_contain_text("Line 1 has the code SALE, too.")
+    expect(mistakes).to_contain_text("Line 1 also has the code SALE.")
     assert held.count == 0
 
     tab.press(tab.button("Line 3", mistakes))
@@ -95,20 +95,20 @@ def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: A
     form = write_lines(tab, "https://example.com/a", f"https://example.com/b\t{taken}", "https://example.com/c")
     tab.press(tab.button("Create 3 links", form))
 
-    expect(form.get_by_role("status").filter(has_text="2 links made, 1 not made.")).to_be_visible()
+    expect(form.get_by_role("status").filter(has_text="2 links created, 1 failed.")).to_be_visible()
     refused = form.locator(".form-summary")
     expect(refused).to_be_focused()
     expect(refused).to_contain_text("This code is taken.")
     field = field_of(form)
     expect(field).to_have_value(f"https://example.com/b\t{taken}")
-    expect(form.get_by_role("region", name="Made").get_by_role("listitem")).to_have_count(2)
+    expect(form.get_by_role("region", name="Created").get_by_role("listitem")).to_have_count(2)
     assert_usable_by_everybody(tab, "lines that were refused")
 
     tab.write(field, f"https://example.com/b\t{free}", lacks=refused)
     sent = tab.sent(BULK, tab.button("Try this one again", form))
     assert [link["url"] for link in sent["links"]] == ["https://example.com/b"]
-    expect(form.get_by_role("region", name="Made").get_by_role("listitem")).to_have_count(3)
-    tab.press(tab.button("More links", form), focuses=field)
+    expect(form.get_by_role("region", name="Created").get_by_role("listitem")).to_have_count(3)
+    tab.press(tab.button("Create more", form), focuses=field)
     tab.press(tab.button("Done", form), lacks=form)
     assert account.call("GET", f"/api/links/{free}")["original_url"] == "https://example.com/b"
 
@@ -118,13 +118,13 @@ def test_nothing_of_the_lines_and_their_results_is_lost_on_a_phone(tabs: Tabs, a
     account.shorten("https://example.com/first", custom_code=taken)
     tab = tabs.open(account, "links", width=360)
     tab.keys("C")
-    form = tab.dialog("New links")
+    form = tab.dialog("Bulk create")
     long = f"https://example.com/{'a-long-path/' * 20}?utm_source=newsletter"
     tab.submit("Create 3 links", {field_of(form): f"{long}\t{taken}\nno url\n{long}"}, form)
     expect(form.locator(".form-summary")).to_be_focused()
     assert layout_faults(tab) == []
     tab.submit("Create 2 links", {field_of(form): f"{long}\t{taken}\n{long}"}, form)
-    expect(form.get_by_role("region", name="Made")).to_be_visible()
+    expect(form.get_by_role("region", name="Created")).to_be_visible()
     assert layout_faults(tab) == []
     tab.assert_not_sideways()
 
@@ -147,14 +147,14 @@ def test_an_answer_that_was_lost_makes_no_link_twice(tabs: Tabs, account: Accoun
     expect(field_of(form)).to_have_value("https://example.com/a\nhttps://example.com/b")
     tab.press(tab.button("Try these 2 again", form))
     # As the first answer was: no link was there before.
-    expect(form.get_by_role("status").filter(has_text=re.compile("^2 links made.$"))).to_be_visible()
+    expect(form.get_by_role("status").filter(has_text=re.compile("^2 links created.$"))).to_be_visible()
     assert len(keys) == 2 and len(set(keys)) == 1
     assert len(account.call("GET", "/api/links")["links"]) == 2
 
     # The next ones are another attempt.
-    tab.press(tab.button("More links", form))
+    tab.press(tab.button("Create more", form))
     tab.submit("Create 2 links", {field_of(form): "https://example.com/a\nhttps://example.com/b"}, form)
-    expect(form.get_by_role("status").filter(has_text=re.compile("^2 you already had.$"))).to_be_visible()
+    expect(form.get_by_role("status").filter(has_text=re.compile("^2 you already have.$"))).to_be_visible()
     assert len(set(keys)) == 2
 
 
@@ -162,11 +162,11 @@ def test_closing_asks_as_long_as_something_is_unsent(tabs: Tabs, account: Accoun
     tab = tabs.open(account, "links")
     form = write_lines(tab, "https://example.com/a", "https://example.com/b")
     tab.keys("Escape")
-    tab.press(tab.button("Keep editing", tab.dialog("Close without making 2 links?")))
+    tab.press(tab.button("Keep editing", tab.dialog("Discard changes?")))
     expect(field_of(form)).to_have_value("https://example.com/a\nhttps://example.com/b")
     tab.press(tab.button("Cancel", form))
-    tab.press(tab.button("Close", tab.dialog("Close without making 2 links?")).last, lacks=form)
-    expect(tab.button("Several")).to_be_focused()
+    tab.press(tab.button("Discard", tab.dialog("Discard changes?")), lacks=form)
+    expect(tab.button("Bulk create")).to_be_focused()
     assert urls_of(account) == set()
 
 
@@ -176,8 +176,8 @@ def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, vi
     pasted = "https://example.com/a\tsale\nhttps://example.com/b"
     tab.copy(pasted)
     tab.page.get_by_label("Paste a long URL").focus()
-    tab.keys("ControlOrMeta+v", shows=tab.button("Create 2 links", tab.dialog("New links")))
-    expect(field_of(tab.dialog("New links"))).to_have_value(pasted)
+    tab.keys("ControlOrMeta+v", shows=tab.button("Create 2 links", tab.dialog("Bulk create")))
+    expect(field_of(tab.dialog("Bulk create"))).to_have_value(pasted)
 
 
 @pytest.fixture
@@ -196,15 +196,15 @@ def select_matching(tab: Tab, count: str) -> Locator:
     bar = tab.page.get_by_role("region", name="Selected links")
     if isinstance(tab.input, Keyboard):
         tab.input.reach(tab.links.first.get_by_role("checkbox"))
-        tab.keys("*", shows=tab.button(f"Select all {count}that match", bar))
+        tab.keys("*", shows=tab.button(f"Select all {count}matches", bar))
         tab.keys("*")
     else:
         tab.press(tab.links.first.get_by_role("checkbox"))
-        tab.press(bar.get_by_role("button", name=re.compile(r"^All \d+$")))
-        tab.press(tab.button(f"Select all {count}that match", bar))
-    expect(bar).to_contain_text(f"All {count}that match")
+        tab.press(bar.get_by_role("button", name=re.compile(r"^Select all \d+$")))
+        tab.press(tab.button(f"Select all {count}matches", bar))
+    expect(bar).to_contain_text(f"All {count}matches")
     if isinstance(tab.input, Keyboard):
-        tab.keys("b", focuses=tab.button("Select none", bar))
+        tab.keys("b", focuses=tab.button("Clear selection", bar))
     return bar
 
 
@@ -214,11 +214,11 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     tab.page.route(re.compile(r"/api/links\?.*after="), lambda route: None)
     bar = select_matching(tab, "51 ")
     tab.press(tab.button("Tags", bar))
-    form = tab.dialog("Tags of 51 links")
-    tab.submit("Go on", {form.get_by_role("combobox", name="Tag"): "many,"}, form)
-    tab.press(tab.button("Tag 51", tab.dialog("Give 51 links the tag “many”?")), lacks=bar)
+    form = tab.dialog("Tags for 51 links")
+    tab.submit("Continue", {form.get_by_role("combobox", name="Tag"): "many,"}, form)
+    tab.press(tab.button("Tag 51", tab.dialog("Add the tag “many” to 51 links?")), lacks=bar)
     crowd.wait_for("/api/links?tag=many", lambda answer: answer["total"] == 51)
-    tab.says("51 links got the tag.")
+    tab.says("51 links tagged.")
     expect(tab.links.first).to_contain_text("many")
     assert crowd.call("GET", "/api/links?tag=-crowd")["links"][0]["tags"] == []
 
@@ -228,7 +228,7 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     expect(tab.button("Delete 51", question)).to_be_disabled()
     assert_usable_by_everybody(tab, "a question about all that match")
     tab.submit("Delete 51", {question.get_by_role("textbox"): "51"}, question, says="51 links deleted.")
-    expect(tab.page.get_by_text("No link matches these filters.")).to_be_visible()
+    expect(tab.page.get_by_text("No links match these filters")).to_be_visible()
     assert urls_of(crowd) == {"https://example.com/alone"}
 
 
@@ -262,17 +262,17 @@ def test_without_a_filter_all_are_those_listed_and_no_row_less(show_many: Callab
     tab = show_many("links")
     begun = jobs_of(tab)
     bar = select_matching(tab, "4,213 ")
-    assert_usable_by_everybody(tab, "all that match")
+    assert_usable_by_everybody(tab, "all matches")
     expect(tab.links.nth(3).get_by_role("checkbox")).to_be_checked()
     tab.links.nth(3).locator(".link-mark").click()
     expect(bar).to_contain_text(re.compile(r"^\d+ links selected"))
     expect(tab.links.nth(3).get_by_role("checkbox")).not_to_be_checked()
     tab.keys("Escape", lacks=bar)
 
-    tab.pick(tab.button("More for the selected links", select_matching(tab, "4,213 ")), "Set expiry")
-    form = tab.dialog("When 4,213 links expire")
+    tab.pick(tab.button("More for the selected links", select_matching(tab, "4,213 ")), "Set expiration")
+    form = tab.dialog("Expiration of 4,213 links")
     tab.press(tab.button("Change 4,213 links", form))
-    tab.press(tab.button("Change 4,213", tab.dialog("Let 4,213 links never expire?")), lacks=bar)
+    tab.press(tab.button("Change 4,213", tab.dialog("Set 4,213 links to never expire?")), lacks=bar)
     assert begun == [{"kind": "set_expiry", "filter": {"archived": "false"}, "expires_at": None}]
 
 
@@ -283,7 +283,7 @@ def test_members_change_all_that_match_as_far_as_it_is_theirs(show_many: Callabl
     tab.answers("**/api/me", me | {"role": "member"})
     tab.reload()
     bar = select_matching(tab, "4,213 ")
-    expect(bar).to_contain_text("(only yours are changed)")
+    expect(bar).to_contain_text("(only yours change)")
     tab.press(tab.button("Archive", bar))
     tab.press(tab.button("Archive 12", tab.dialog("Archive 12 links?")), lacks=bar)
     assert begun == [{"kind": "archive", "filter": {"archived": "false", "created_by": me["user_id"]}}]

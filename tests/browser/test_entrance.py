@@ -15,7 +15,7 @@ def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: 
     tab = tabs.open(None, "links?status=inactive", refused=[401], heading="Sign in")
 
     tab.sign_in(account.email, "not my password")
-    expect(tab.page.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("Wrong email or password.")
     expect(tab.page.get_by_label("Email")).to_have_value(account.email)
 
     tab.submit("Sign in", {"Password": PASSWORD})
@@ -32,7 +32,7 @@ def test_what_is_wrong_stands_at_its_field(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-up", refused=[400])
     email, password = tab.page.get_by_label("Email"), tab.page.get_by_label("Password")
     tab.sign_in("nobody", "short", button="Create account")
-    expect(email).to_have_accessible_description("Enter an address such as ada@example.com.")
+    expect(email).to_have_accessible_description("Enter a valid email address.")
     expect(password).to_have_accessible_description(re.compile("Use at least 8 characters."))
     expect(password).to_have_value("short")
     # Only the API knows which ones are guessed.
@@ -43,7 +43,7 @@ def test_what_is_wrong_stands_at_its_field(tabs: Tabs) -> None:
 
 def test_a_password_is_seen_until_it_is_sent(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-in", refused=[401])
-    password, eye = tab.page.get_by_label("Password"), tab.button("Show what is typed")
+    password, eye = tab.page.get_by_label("Password"), tab.button("Reveal")
     tab.write(tab.page.get_by_label("Email"), new_email())
     tab.write(password, "not my password")
     expect(password).to_have_attribute("type", "password")
@@ -93,17 +93,17 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     admin.write(admin.page.get_by_label("Email"), friend)
     admin.choose(admin.page.get_by_label("Role", exact=True), "viewer")
     admin.press(admin.button("Invite"))
-    invitation = admin.dialog("Give them this link").get_by_label("Invitation").input_value()
+    invitation = admin.dialog("Share this link").get_by_label("Invitation").input_value()
     assert invitation.startswith(f"{api.app}#/invitation?token=inv_")
     # It is shown only now.
-    admin.keys("Escape", shows=admin.dialog("Give them this link"))
-    admin.press(admin.button("Done"), shows=admin.page.get_by_role("table", name="Open invitations").get_by_text(friend))
+    admin.keys("Escape", shows=admin.dialog("Share this link"))
+    admin.press(admin.button("Done"), shows=admin.page.get_by_role("table", name="Pending invitations").get_by_text(friend))
 
     guest = tabs.open_new()
     guest.page.goto(invitation)
-    expect(guest.heading("You are invited")).to_be_visible()
+    expect(guest.heading("You’re invited")).to_be_visible()
     name = account.call("GET", "/api/workspace")["name"]
-    expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name}, as a viewer.")).to_be_visible()
+    expect(guest.page.get_by_text(f"{account.email} invites {friend} to the workspace {name} as a viewer.")).to_be_visible()
     expect(guest.page.get_by_label("Email")).to_have_value(friend)
     expect(guest.page.get_by_label("Email")).not_to_be_editable()
     guest.submit("Create account", {"Password": PASSWORD, "Your name": "Bob"})
@@ -112,7 +112,7 @@ def test_an_invitation_brings_somebody_into_the_workspace(tabs: Tabs, api: Api, 
     expect(guest.page.get_by_label("Paste a long URL")).to_have_count(0)
 
     admin.reload(shows=admin.page.get_by_role("table", name="Members").get_by_text("Bob", exact=True))
-    expect(admin.page.get_by_role("table", name="Open invitations")).to_have_count(0)
+    expect(admin.page.get_by_role("table", name="Pending invitations")).to_have_count(0)
 
 
 def test_an_operators_invitation_makes_an_account_for_its_address(tabs: Tabs, account: Account) -> None:
@@ -135,13 +135,13 @@ def test_an_invitation_for_another_address_or_a_used_one_is_not_accepted(tabs: T
     friend = new_email()
     token = account.call("POST", "/api/workspace/invitations", {"email": friend})["token"]
     tab = tabs.open(account, f"invitation?token={token}")
-    expect(tab.page.get_by_role("alert")).to_contain_text("the invitation is for another address")
+    expect(tab.page.get_by_role("alert")).to_contain_text("the invitation is for another email")
     expect(tab.button("Join")).to_have_count(0)
     tab.press(tab.button("Use another account"))
     expect(tab.page.get_by_label("Email")).to_have_value(friend)
 
     tab = tabs.open(None, "invitation?token=inv_00000000000000000000000000000000", refused=[404])
-    expect(tab.page.get_by_role("alert")).to_contain_text("This invitation was used or withdrawn, or is too old.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("This invitation was used or withdrawn, or it has expired.")
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
 
 
@@ -150,19 +150,19 @@ def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account) 
     friend = new_email()
     tab = tabs.open(account, "members")
     tab.write(tab.page.get_by_label("Email"), friend)
-    made = tab.open_dialog("Invite", "Give them this link")
-    expect(made.get_by_text("No mail has been sent to them so far.")).to_be_visible()
+    made = tab.open_dialog("Invite", "Share this link")
+    expect(made.get_by_text("We haven’t emailed them.")).to_be_visible()
     (listed,) = account.call("GET", "/api/workspace/invitations")["invitations"]
     tab.answers("**/api/workspace/invitations", {"invitations": [listed | {"mailed_at": listed["created_at"]}]})
-    expect(made.get_by_text("A mail with a link of its own was sent to them, too.")).to_be_visible()
+    expect(made.get_by_text("We also emailed them a separate link.")).to_be_visible()
     tab.press(tab.button("Done", made))
-    expect(tab.page.get_by_role("table", name="Open invitations").get_by_role("row").filter(has_text=friend)).to_contain_text("Sent today")
+    expect(tab.page.get_by_role("table", name="Pending invitations").get_by_role("row").filter(has_text=friend)).to_contain_text("Today")
 
 
 def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, "sign-in")
-    tab.follow("Forgotten your password?", "Forgotten password")
-    tab.submit("Send the link", {"Email": account.email}, shows=tab.page.locator(".notice").filter(has_text=account.email))
+    tab.follow("Forgot your password?", "Forgot password")
+    tab.submit("Send link", {"Email": account.email}, shows=tab.page.locator(".notice").filter(has_text=account.email))
 
 
 def test_a_new_password_is_set(tabs: Tabs) -> None:
@@ -178,23 +178,23 @@ def test_a_new_password_is_set(tabs: Tabs) -> None:
 
 
 def test_an_address_is_confirmed_by_whoever_is_signed_in(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, account.api.linked_view(account.email, "verify"), heading="Confirm your address")
+    tab = tabs.open(account, account.api.linked_view(account.email, "verify"), heading="Confirm your email")
     # Programs that look at mails open their links.
     assert account.call("GET", "/api/me")["verified"] is False
-    tab.press(tab.button("Confirm this address"), heading="Address confirmed")
+    tab.press(tab.button("Confirm email"), heading="Email confirmed")
     assert account.call("GET", "/api/me")["verified"] is True
-    tab.follow("To your links", "Links")
+    tab.follow("Go to your links", "Links")
 
 
 def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(None, account.api.linked_view(account.email, "verify"), refused=[401])
     password = tab.page.get_by_label("Password")
     expect(password).to_be_focused()
-    tab.press(tab.button("Confirm this address"))
-    expect(password).to_have_accessible_description("Enter the password of the account.")
-    tab.submit("Confirm this address", {password: "not my password"}, shows="Never registered here?")
-    expect(password).to_have_accessible_description("This isn’t the password of that account.")
-    tab.submit("Confirm this address", {password: PASSWORD}, heading="Address confirmed")
+    tab.press(tab.button("Confirm email"))
+    expect(password).to_have_accessible_description("Enter the account’s password.")
+    tab.submit("Confirm email", {password: "not my password"}, shows="Never signed up here?")
+    expect(password).to_have_accessible_description("Wrong password.")
+    tab.submit("Confirm email", {password: PASSWORD}, heading="Email confirmed")
     assert account.call("GET", "/api/me")["verified"] is True
     tab.follow("Sign in", "Sign in")
 
@@ -202,22 +202,22 @@ def test_an_address_is_confirmed_with_the_password(tabs: Tabs, account: Account)
 def test_a_link_for_another_account_asks_for_its_password_or_signs_out(tabs: Tabs, api: Api, account: Account) -> None:
     bob = api.register("Bob", name="bob")
     tab = tabs.open(account, api.linked_view(bob.email, "verify"), refused=[403])
-    tab.press(tab.button("Confirm this address"))
+    tab.press(tab.button("Confirm email"))
     expect(tab.page.get_by_text("This link is for another account.")).to_contain_text(account.email)
-    tab.submit("Confirm this address", {"Password of that account": PASSWORD}, heading="Address confirmed")
+    tab.submit("Confirm email", {"That account’s password": PASSWORD}, heading="Email confirmed")
     assert [who.call("GET", "/api/me")["verified"] for who in (account, bob)] == [False, True]
 
     # One can also sign out.
     tab = tabs.open(account, "verify?token=vrf_0")
     tab.fails("**/api/auth/verify", 403, "forbidden")
-    tab.button("Confirm this address").click()
+    tab.button("Confirm email").click()
     tab.click(tab.button("Sign out"), shows=tab.page.get_by_label("Password", exact=True), at="verify?token=vrf_0")
 
 
 TOO_OLD = [
-    ("verify?token=vrf", "Password", "Confirm this address", None),
-    ("first-password?token=vrf", "Password", "Set password", "ask for another link"),
-    ("reset?token=rst", "New password", "Change password", "Ask for another one"),
+    ("verify?token=vrf", "Password", "Confirm email", None),
+    ("first-password?token=vrf", "Password", "Set password", "request a new link"),
+    ("reset?token=rst", "New password", "Change password", "Request a new one"),
 ]
 
 
@@ -228,9 +228,9 @@ def test_a_token_that_is_too_old_says_so_or_leads_on(tabs: Tabs, view: str, labe
     expect(password).to_be_focused()
     tab.submit(button, {password: PASSWORD})
     if link is None:
-        expect(tab.page.locator(".notice").filter(has_text="This link was used already, or is too old.")).to_be_visible()
+        expect(tab.page.locator(".notice").filter(has_text="This link has been used or has expired.")).to_be_visible()
     else:
-        tab.follow(link, "Forgotten password")
+        tab.follow(link, "Forgot password")
 
 
 def test_a_first_password_is_chosen(tabs: Tabs) -> None:
@@ -249,28 +249,28 @@ def test_a_first_password_is_chosen(tabs: Tabs) -> None:
 def test_where_addresses_are_confirmed_first_nobody_chooses_a_password_yet(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-up", answers={REGISTRATION: DOMAINS})
     email = tab.page.get_by_label("Email")
-    expect(tab.page.get_by_text("You need an address at example.com or example.org.")).to_be_visible()
+    expect(tab.page.get_by_text("You need an email address at example.com or example.org.")).to_be_visible()
     expect(tab.page.get_by_label("Password")).to_have_count(0)
 
     with tab.failing("**/api/auth/register", 403, "registration_closed"):
         tab.submit("Create account", {email: "ada@example.net"})
-        expect(email).to_have_accessible_description(re.compile("Addresses elsewhere need an invitation."))
+        expect(email).to_have_accessible_description(re.compile("Other email addresses need an invitation."))
     tab.answers("**/api/auth/register", {"user_id": "u", "email": "ada@example.com", "workspace_id": "w"}, status=201)
     tab.write(email, "ada@example.com")
     assert tab.sent("**/api/auth/register", tab.button("Create account")) == {"email": "ada@example.com", "full_name": ""}
-    expect(tab.page.locator(".notice").filter(has_text="A mail is on its way to ada@example.com")).to_be_visible()
+    expect(tab.page.locator(".notice").filter(has_text="We sent a link to ada@example.com")).to_be_visible()
 
     tab.answers("**/api/auth/verification", {}, status=202)
-    assert tab.sent("**/api/auth/verification", tab.button("Send it again")) == {"email": "ada@example.com"}
-    expect(tab.page.get_by_text("Sent again.")).to_be_visible()
+    assert tab.sent("**/api/auth/verification", tab.button("Resend")) == {"email": "ada@example.com"}
+    expect(tab.page.get_by_text("Sent.")).to_be_visible()
 
 
 def test_where_accounts_are_made_by_invitation_there_are_no_forms(tabs: Tabs) -> None:
-    tab = tabs.open(None, "sign-in", answers={REGISTRATION: INVITED}, shows="Accounts are made by invitation here.")
+    tab = tabs.open(None, "sign-in", answers={REGISTRATION: INVITED}, shows="You need an invitation to create an account.")
     expect(tab.page.get_by_role("link", name="Create an account")).to_have_count(0)
-    tab.open("sign-up", heading="Create an account", shows="Ask somebody who uses this Linklet for one")
+    tab.open("sign-up", heading="Create an account", shows="Ask someone who uses this Linklet")
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
-    tab.open("forgot", shows="This Linklet sends no mails.", lacks=tab.page.get_by_role("textbox"))
+    tab.open("forgot", shows="This Linklet doesn’t send email.", lacks=tab.page.get_by_role("textbox"))
 
 
 def test_a_form_is_there_although_nobody_says_how_people_register(tabs: Tabs) -> None:

@@ -57,34 +57,34 @@ VIEWS = {
     "account?view=sessions": "Account",
     "account?view=activity": "Account",
     "account?view=data": "Account",
-    "no-such-page": "There is no such page",
+    "no-such-page": "Page not found",
 }
 # Views of whoever comes.
 PUBLIC = {
     "sign-in": "Sign in",
     "sign-up": "Create an account",
-    "forgot": "Forgotten password",
+    "forgot": "Forgot password",
     "reset?token=rst_0": "New password",
     "reset": "New password",
     "first-password?token=vrf_0": "Choose a password",
     "first-password": "Choose a password",
-    "verify?token=vrf_0": "Confirm your address",
-    "verify": "Confirm your address",
-    "keep-address?token=kep_0": "Keep your address",
-    "keep-address": "Keep your address",
-    "unsubscribe?token=uns_0": "No more mail?",
-    "unsubscribe": "No more mail?",
-    "invitation?token=inv_0": "You are invited",
-    "invitation?token=inv_0&email=ada%40example.com": "You are invited",
+    "verify?token=vrf_0": "Confirm your email",
+    "verify": "Confirm your email",
+    "keep-address?token=kep_0": "Keep your email",
+    "keep-address": "Keep your email",
+    "unsubscribe?token=uns_0": "Unsubscribe?",
+    "unsubscribe": "Unsubscribe?",
+    "invitation?token=inv_0": "You’re invited",
+    "invitation?token=inv_0&email=ada%40example.com": "You’re invited",
 }
 # How people may register elsewhere, and a sentence that says so.
 ELSEWHERE = [
-    ("sign-up", DOMAINS, "You need an address at"),
-    ("sign-up", INVITED, "Accounts are made by invitation here."),
-    ("sign-in", INVITED, "Accounts are made by invitation here."),
-    ("forgot", INVITED, "This Linklet sends no mails."),
+    ("sign-up", DOMAINS, "You need an email address at"),
+    ("sign-up", INVITED, "You need an invitation to create an account."),
+    ("sign-in", INVITED, "You need an invitation to create an account."),
+    ("forgot", INVITED, "This Linklet doesn’t send email."),
 ]
-FEED = Feed([notification("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it answered 503."), notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
+FEED = Feed([notification("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it responded with 503."), notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
 FAILED_LINKS = [{"short_code": "launch", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
 GRACE = "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22"
 JOBS = Jobs([
@@ -99,18 +99,18 @@ OWN_ACTIONS = ["session.guessed", "account.mail_changed", "account.cloned"]
 OWN_AUDIT_LOG = AuditLog([entry(number, action, device="Firefox on Linux", country="NO", **{"from": "all", "to": "none"}) for number, action in enumerate(OWN_ACTIONS)], "**/api/me/audit")
 # What is rare: the answers that make it so, and sentences that show that they have.
 RARE: dict[str, tuple[Any, ...]] = {
-    "links": (in_no_workspace("ada@example.com"), "You are in no workspace"),
+    "links": (in_no_workspace("ada@example.com"), "You’re not in a workspace"),
     "overview": (in_closed_workspace("ada@example.com"), "A workspace was closed"),
-    "activity": ({"**/api/workspace/audit": {"entries": [], "next_cursor": None}}, "Nothing has been done yet."),
-    "tags": (JOBS.answers, "3 of 8 changed, 2 couldn’t be"),
-    "settings": (JOBS.answers, "Whoever began it may no longer change links.", "Harbour Lamps"),
+    "activity": ({"**/api/workspace/audit": {"entries": [], "next_cursor": None}}, "No activity yet."),
+    "tags": (JOBS.answers, "3 of 8 changed, 2 failed"),
+    "settings": (JOBS.answers, "The member who started it can no longer change links.", "Harbour Lamps"),
     "members": ({"**/api/workspace/members": {"members": [paused_member("Bob")]}}, "1 member is paused."),
     "keys": ({"**/api/keys": {"keys": [paused_key("Old script")]}}, "1 key is paused."),
-    "verify?token=vrf_0": ({}, "You are signed in as"),
-    "account": ({"**/api/me": WAITING}, "Waiting for"),
-    "account?view=mail": ({"**/api/me": WAITING}, "mail to it came back"),
+    "verify?token=vrf_0": ({}, "You’re signed in as"),
+    "account": ({"**/api/me": WAITING}, "Waiting for you to confirm"),
+    "account?view=mail": ({"**/api/me": WAITING}, "an email to it bounced"),
     "account?view=sessions": ({"**/api/me/sessions": {"sessions": [own_session(0), own_session(1, device=None, country=None, remembered=True)]}}, "Unknown device"),
-    "account?view=activity": (OWN_AUDIT_LOG.answers, "Several wrong passwords", "Firefox on Linux, Norway"),
+    "account?view=activity": (OWN_AUDIT_LOG.answers, "Delayed sign-in after several wrong passwords", "Firefox on Linux, Norway"),
     "notifications": (FEED.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
 
@@ -184,7 +184,7 @@ def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Ap
     tab.fails("**/api/auth/verify", 403, "forbidden")
 
     def shown() -> None:
-        tab.click(tab.button("Confirm this address"), shows=tab.page.get_by_label("Password of that account"))
+        tab.click(tab.button("Confirm email"), shows=tab.page.get_by_label("That account’s password"))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=False)))
 
@@ -209,9 +209,9 @@ def test_a_form_with_errors_can_be_used_by_everybody(tabs: Tabs, filled: Account
         form = tab.dialog("New link")
         form.locator("summary", has_text="Campaign").click()
         form.get_by_role("button", name="On a date").click()
-        form.get_by_label("How often it may be used").fill("0")
-        form.get_by_label("Headline").fill("Half price")
-        form.get_by_label("Picture").fill("https://example.com/card.png")
+        form.get_by_label("Click limit").fill("0")
+        form.get_by_label("Preview title").fill("Half price")
+        form.get_by_label("Preview image").fill("https://example.com/card.png")
         tab.click(tab.button("Create link", form), counts=(form.locator("[aria-invalid=true]"), 2))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_names(tree_of(tab))))

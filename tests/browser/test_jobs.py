@@ -50,7 +50,7 @@ def test_a_job_is_followed_over_pages_and_reloads_and_stopped(tabs: Tabs, accoun
     tab.press(tab.button(f"Stop {TITLE}"), focuses=tab.button(f"Stopping {TITLE}"))
     assert jobs.stopped == [mine["id"]]
     jobs.change(0, state="cancelled")
-    tab.says("Stopped. 6 links got the new tag until then.")
+    tab.says("Stopped. 6 links retagged before that.")
     expect(shown(tab)).to_have_count(0)
     expect(tab.heading("Tags")).to_be_focused()
 
@@ -62,7 +62,7 @@ def test_a_finished_job_is_told_once_and_reloads_the_page(tabs: Tabs, account: A
     tab.settled()
     with tab.page.expect_request("**/api/tags"):
         jobs.change(0, state="done", changed=8)
-    tab.says("8 links got the new tag.")
+    tab.says("8 links retagged.")
     expect(shown(tab)).to_have_count(0)
     tab.button("Dismiss").click()
     tab.come_back()
@@ -86,16 +86,16 @@ def test_jobs_wait_behind_others(tabs: Tabs, account: Account, mine: dict[str, A
     waiting = mine | {"state": "queued", "started_at": None, "changed": 0}
     jobs = Jobs([waiting, theirs(2, filter={"tag": ["a,b", "-c"], "archived": "all"}), theirs(3, "delete", "running", expected=None, filter={"all": True})])
     tab = tabs.open(account, "tags", answers=jobs.answers)
-    progress(tab, "Waits behind 2 others")
-    progress(tab, "Waits behind 1 other", "Archive links")
+    progress(tab, "Waiting for 2 others")
+    progress(tab, "Waiting for 1 other", "Archive links")
     progress(tab, "0 changed", "Delete links")
-    expect(shown(tab).nth(1)).to_contain_text("Links with the tag “a” or “b”, without the tag “c”, also archived ones · Grace Hopper")
+    expect(shown(tab).nth(1)).to_contain_text("Links with the tag “a” or “b”, without the tag “c”, including archived ones · Grace Hopper")
     expect(tab.page.get_by_role("progressbar", name="Delete links")).not_to_have_attribute("aria-valuenow", re.compile("."))
     # Its end is told to whoever began it.
     jobs.change(2, state="done", changed=4)
-    progress(tab, "Waits behind 1 other")
+    progress(tab, "Waiting for 1 other")
     jobs.change(1, state="done", changed=1)
-    progress(tab, "Begins in a moment")
+    progress(tab, "Starting soon")
     expect(tab.page.locator(".toast")).to_have_count(0)
 
 
@@ -104,7 +104,7 @@ def test_what_went_wrong_stays_until_it_was_read(tabs: Tabs, account: Account, m
     tab = tabs.open(account, "tags", answers=jobs.answers)
     progress(tab, "3 of 8 changed")
     jobs.change(0, state="failed", failed=2, failures=FAILURES, reason={"code": "rights_lost", "detail": "the role was taken away"})
-    tab.says("Whoever began it may no longer change links. 3 links got the new tag until then. 2 links couldn’t be changed.")
+    tab.says("The member who started it can no longer change links. 3 links retagged before that. 2 links couldn’t be changed.")
     group = tab.page.get_by_role("group", name=TITLE)
     expect(group).to_contain_text("Failed")
     tab.press(group.locator("summary"))
@@ -117,12 +117,12 @@ def test_progress_that_cannot_be_read_is_said(tabs: Tabs, account: Account, mine
     tab = tabs.open(account, "tags", answers=Jobs([mine]).answers)
     progress(tab, "3 of 8 changed")
     with tab.failing("**/api/jobs/*", 503, "service_unavailable"):
-        expect(shown(tab)).to_contain_text("It can’t be read at the moment how far it is. It goes on.")
+        expect(shown(tab)).to_contain_text("Couldn’t load the progress. The job is still running.")
     tab.answers("**/api/jobs/*", mine | {"changed": 7})
     progress(tab, "7 of 8 changed")
-    expect(shown(tab)).not_to_contain_text("It can’t be read")
+    expect(shown(tab)).not_to_contain_text("Couldn’t load the progress")
     tab.fails("**/api/jobs/*", 404, "job_not_found")
-    expect(shown(tab)).to_contain_text("This job is no longer known.")
+    expect(shown(tab)).to_contain_text("Job not found.")
 
 
 def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
@@ -131,7 +131,7 @@ def test_a_job_that_may_not_be_stopped_goes_on(tabs: Tabs, account: Account, min
     progress(tab, "0 of 8 changed", "Archive links")
     expect(tab.button("Stop Archive links")).to_have_count(0)
     tab.fails("**/api/jobs/*", 403, "forbidden", "this is somebody else's", method="DELETE")
-    tab.press(tab.button(f"Stop {TITLE}"), says="It wasn’t stopped. This is somebody else's.")
+    tab.press(tab.button(f"Stop {TITLE}"), says="Couldn’t stop the job. This is somebody else's.")
     expect(tab.button(f"Stop {TITLE}")).to_be_enabled()
 
 
@@ -149,7 +149,7 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     expect(tab.page.locator(".job-list > .further > ul > li").nth(20)).to_be_focused()
     tab.press(tab.button(f"Stop {TITLE}"))
     jobs.change(0, state="cancelled")
-    expect(listed.nth(0)).to_contain_text("Stopped. 3 links got the new tag until then.")
+    expect(listed.nth(0)).to_contain_text("Stopped. 3 links retagged before that.")
     expect(listed).to_have_count(29)
 
     # New jobs push nothing out.
@@ -157,7 +157,7 @@ def test_the_settings_list_jobs(tabs: Tabs, account: Account, mine: dict[str, An
     tab.come_back(counts=(listed, 32))
     for at, number in [*enumerate(range(32, 35)), *enumerate(range(2, 30), 4)]:
         expect(listed.nth(at)).to_contain_text(f"{number} links archived.")
-    tab = tabs.open(account, "settings", answers=Jobs([]).answers, shows="None yet. What changes many links at once")
+    tab = tabs.open(account, "settings", answers=Jobs([]).answers, shows="No jobs yet. Changes to many links at once")
 
 
 def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dict[str, Any]) -> None:
@@ -168,10 +168,10 @@ def test_a_notification_leads_to_its_job(tabs: Tabs, account: Account, mine: dic
     tab = tabs.open(account, "notifications?kind=job", answers=jobs.answers | feed.answers)
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name=re.compile("Your job to rename")), "Settings")
     wanted = tab.page.locator(".job-wanted")
-    expect(wanted).to_contain_text("8 links got the new tag.")
+    expect(wanted).to_contain_text("8 links retagged.")
     expect(wanted).to_be_in_viewport()
     assert tab.view() == f"settings?job={ended['id']}"
     # Jobs are kept for a while only.
     tab.fails("**/api/jobs/*", 404, "job_not_found")
     tab.reload()
-    expect(wanted).to_contain_text("This job is no longer known.")
+    expect(wanted).to_contain_text("Job not found.")

@@ -17,7 +17,7 @@ SHOP, BLOG = "t_7UJmGlcSOIpXh9XKQroFP8", "t_2hxlieh6rcTXYNb8u8Fu21"
 def news() -> list[dict[str, Any]]:
     return [
         notification("url.created", "TVFpvdN", "Your short link TVFpvdN to https://example.com/new was created.", minutes=1),
-        notification("target.down", SHOP, "https://shop.example.com/ is down: it answered 503.", minutes=2),
+        notification("target.down", SHOP, "https://shop.example.com/ is down: it responded with 503.", minutes=2),
         notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", minutes=3),
         notification("url.deleted", "winter", "Your short link winter to https://example.com/winter was deleted.", hours=30),
     ]
@@ -94,10 +94,10 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> 
     tab = tabs.open(account, "notifications", answers=feed.answers)
     expect(tab.button("Important")).to_have_attribute("aria-pressed", "true")
     for chip, kind, shown in [
-        ("Problems", "problem", ["is down: it answered 503."]),
+        ("Problems", "problem", ["is down: it responded with 503."]),
         ("Milestones", "milestone", ["has reached 100 clicks."]),
         ("Deleted links", "deletion", ["was deleted."]),
-        ("All", "all", ["was created.", "is down: it answered 503.", "has reached 100 clicks.", "was deleted."]),
+        ("All", "all", ["was created.", "is down: it responded with 503.", "has reached 100 clicks.", "was deleted."]),
     ]:
         tab.press(tab.button(chip))
         # A list of texts is found among more rows, too.
@@ -114,7 +114,7 @@ def test_ones_own_new_links_are_under_all_only(tabs: Tabs, account: Account) -> 
 
 
 def test_a_problem_comes_first_behind_any_number_of_others(tabs: Tabs, account: Account) -> None:
-    down = notification("target.down", SHOP, "https://shop.example.com/ is down: it answered 503.", days=2)
+    down = notification("target.down", SHOP, "https://shop.example.com/ is down: it responded with 503.", days=2)
     listed = {"as_of": ago(minutes=1), "down": [{"id": SHOP, "url": "https://shop.example.com/", "since": ago(days=2)}]}
     tab = tabs.open(account, "notifications", answers=Feed([*many(150), down]).answers | {"**/api/overview": listed})
     expect(tab.page.locator("main h2").first).to_have_text("Needs attention")
@@ -128,7 +128,7 @@ def test_what_one_reading_has_not_is_no_number(tabs: Tabs, account: Account) -> 
     expect(leading(tab, "Notifications, 99+ new")).to_have_text("Notifications99+")
     tab.press(leading(tab, "Notifications, 99+ new"), counts=(rows(tab), 100))
     tab.press(tab.button("Load more"), counts=(rows(tab), 150), focuses=rows(tab).nth(100))
-    expect(tab.page.get_by_text("That’s all of the last 90 days.")).to_be_visible()
+    expect(tab.page.get_by_text("That’s everything from the last 90 days.")).to_be_visible()
     expect(leading(tab, "Notifications")).to_be_visible()
     assert feed.marked == [feed.rows[0]["created_at"]]
 
@@ -161,7 +161,7 @@ def test_the_count_is_read_again_when_one_comes_back(tabs: Tabs, account: Accoun
     tab = tabs.open(account, "links", width=360, answers=feed.answers)
     expect(leading(tab, "Notifications, 1 new")).to_be_visible()
     tab.assert_not_sideways()
-    feed.rows.append(notification("target.down", SHOP, "https://shop.example.com/ is down: it answered 503.", seconds=1))
+    feed.rows.append(notification("target.down", SHOP, "https://shop.example.com/ is down: it responded with 503.", seconds=1))
     tab.come_back(shows=leading(tab, "Notifications, 2 new"))
     # Somebody looks at them on another device.
     feed.seen_at = ago()
@@ -182,7 +182,7 @@ def test_what_could_not_be_noted_is_new_again(tabs: Tabs, account: Account) -> N
     feed = Feed(news(), seen_at=ago(hours=1))
     tab = tabs.open(account, "notifications", answers=feed.answers)
     feed.seen_at = ago(hours=1)
-    feed.rows.append(notification("target.down", BLOG, "https://blog.example.com/ is down: it answered 500.", seconds=1))
+    feed.rows.append(notification("target.down", BLOG, "https://blog.example.com/ is down: it responded with 500.", seconds=1))
     tab.fails("**/api/notifications/seen", 503, "service_unavailable")
     tab.come_back(counts=(rows(tab), 4))
     tab.page.get_by_role("link", name="Links").click()
@@ -194,9 +194,9 @@ def test_notifications_lead_to_their_links_and_monitored_urls(tabs: Tabs, accoun
     account.wait_for("/api/notifications", lambda feed: len(feed["notifications"]) > 0)
     tab = tabs.open(account, "notifications?kind=all")
     expect(tab.page.get_by_role("heading", name="Today")).to_be_visible()
-    tab.press(tab.page.get_by_role("link", name=code), shows="Nobody has followed this link yet.")
+    tab.press(tab.page.get_by_role("link", name=code), shows="No clicks yet")
 
     target = account.call("POST", "/v1/targets", {"url": "https://status.example.com/health"})
-    feed = Feed([notification("target.down", target["id"], "https://status.example.com/health is down: it answered 503.")])
+    feed = Feed([notification("target.down", target["id"], "https://status.example.com/health is down: it responded with 503.")])
     tab = tabs.open(account, "notifications", answers=feed.answers)
-    tab.follow("is down: it answered 503.", re.compile("status.example.com"))
+    tab.follow("is down: it responded with 503.", re.compile("status.example.com"))

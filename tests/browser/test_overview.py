@@ -69,7 +69,7 @@ def yesterday() -> str:
 def test_links_are_counted_by_whether_they_lead(tabs: Tabs, filled: Account) -> None:
     figures = tabs.open(filled, "overview").figures()
     expect(figures).to_contain_text(re.compile(r"Links\s*15"))
-    expect(figures).to_contain_text("14 active, 1 switched off")
+    expect(figures).to_contain_text("14 active, 1 disabled")
 
 
 def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop: Account) -> None:
@@ -84,15 +84,15 @@ def test_a_range_governs_all_numbers_and_can_be_gone_back_from(tabs: Tabs, shop:
     tab.go_back(counts=(days(tab), 7))
     tab.go_back(counts=(days(tab), 30))
 
-    tab.pick(tab.button(DATES), "Choose the days")
-    dialog = tab.dialog("Choose the days")
-    for label in ("First day", "Last day"):
+    tab.pick(tab.button(DATES), "Custom range")
+    dialog = tab.dialog("Custom range")
+    for label in ("Start date", "End date"):
         dialog.get_by_label(label).fill(yesterday())
     tab.press(tab.button("Show", dialog))
     # Nobody has come on that day.
     tab.clicks_are(0)
-    expect(tab.page.locator(".top-links")).to_contain_text("Nobody has followed a link in this time.")
-    expect(visitors(tab)).to_contain_text("Nobody has followed a link in this time.")
+    expect(tab.page.locator(".top-links")).to_contain_text("No clicks in this period.")
+    expect(visitors(tab)).to_contain_text("No human clicks in this period.")
     assert tab.view() == f"overview?table=1&range=own&from={yesterday()}&to={yesterday()}"
 
 
@@ -101,7 +101,7 @@ def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tab
     before = {"total_clicks_before": 2 * CLICKS, "human_clicks_before": 1}
 
     def with_before(answer: dict[str, Any]) -> dict[str, Any]:
-        """Without a time, an answer has the days before. Others are read by themselves."""
+        """Without a time, an answer has the previous days. Others are read by themselves."""
         if not answer["period"]:
             return answer | {"clicks": answer["clicks"] | {"last_30_days": answer["clicks"]["last_30_days"] | before}}
         is_before = answer["period"]["to"] < yesterday()
@@ -109,12 +109,12 @@ def test_each_number_has_its_own_change_where_the_time_before_is_known(tabs: Tab
 
     tab.changes(OVERVIEW, with_before)
     tab.go("overview")
-    expect(tab.figures()).to_contain_text(f"less than {2 * CLICKS} in the 30 days before")
-    expect(tab.figures()).to_contain_text("more than 1 in the 30 days before")
+    expect(tab.figures()).to_contain_text(f"fewer than {2 * CLICKS} in the previous 30 days")
+    expect(tab.figures()).to_contain_text("more than 1 in the previous 30 days")
     tab.button("12 mo").click()
-    expect(tab.figures()).to_contain_text(f"less than {2 * CLICKS} in the 12 months before")
-    expect(tab.figures()).to_contain_text("more than 0 in the 12 months before")
-    expect(tab.page.get_by_role("list").filter(has_text="The 12 months before")).to_be_visible()
+    expect(tab.figures()).to_contain_text(f"fewer than {2 * CLICKS} in the previous 12 months")
+    expect(tab.figures()).to_contain_text("more than 0 in the previous 12 months")
+    expect(tab.page.get_by_role("list").filter(has_text="The previous 12 months")).to_be_visible()
 
 
 def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs, shop: Account) -> None:
@@ -122,7 +122,7 @@ def test_last_month_is_compared_with_the_month_before_in_two_presses(tabs: Tabs,
     tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | {"total_clicks": 40}} if answer["period"] else {}))
     tab.go("overview")
     tab.pick(tab.button(DATES), "Last month")
-    expect(tab.figures()).to_contain_text("= as many as in the month before")
+    expect(tab.figures()).to_contain_text("= the same as in the previous month")
     assert tab.view() == "overview?range=last-month"
 
 
@@ -170,7 +170,7 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
 
 def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview", clicks=CLICKS)
-    whose = visitors(tab).get_by_role("group", name="Whose clicks")
+    whose = visitors(tab).get_by_role("group", name="Clicks by")
     expect(tab.button("Humans", whose)).to_have_attribute("aria-pressed", "true")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
     tab.press(tab.button("Bots", whose), counts=(bars(tab, "Devices"), 1))
@@ -201,7 +201,7 @@ def test_how_much_was_looked_at_is_said(tabs: Tabs, shop: Account) -> None:
     tab.changes(BREAKDOWNS, lambda answer: answer | covers)
     tab.changes(OVERVIEW, lambda answer: answer | ({"period": answer["period"] | covers} if answer["period"] else {}))
     tab.go("overview?range=12m")
-    sentence = "Of the links with most clicks, which have 97% of them."
+    sentence = "Based on the most clicked links, with 97% of all clicks."
     expect(tab.page.get_by_text(sentence).first).to_be_visible()
     expect(visitors(tab)).to_contain_text(sentence)
     hears(tab, sentence)
@@ -212,7 +212,7 @@ def test_visitors_that_cannot_be_read_take_nothing_else_with_them(tabs: Tabs, sh
     with tab.failing("**/api/overview/breakdowns?*", 429, "rate_limited", headers={"retry-after": "2"}):
         tab.go("overview", clicks=CLICKS)
         failure = visitors(tab).get_by_role("alert")
-        expect(failure).to_contain_text("The visitors can’t be shown.")
+        expect(failure).to_contain_text("Couldn’t load the visitors.")
         expect(tab.page.get_by_role("alert")).to_have_count(1)
     tab.click(tab.button("Try again", failure), shows=bars(tab, "Devices").first)
 
@@ -229,13 +229,13 @@ def test_a_tag_has_a_page(tabs: Tabs, shop: Account) -> None:
     tab.press(tab.page.get_by_role("main").get_by_role("link", name="Links", exact=True))
     expect(tab.page.locator(".link-row")).to_have_count(1)
     assert tab.view() == "links?tag=winter"
-    tab.follow("Numbers of the tag winter", "Tag winter")
+    tab.follow("Statistics for the tag winter", "Tag winter")
     tab.pick(tag_choice(tab), "All links", clicks=CLICKS)
 
 
 def test_a_tag_in_the_query_leads_to_its_page_even_without_links(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview?tag=a%2Fb+c&range=7d", heading="Tag a/b c", at=f"{page_of('a/b c')}?range=7d")
-    tab.open("tags/nobody%20has%20this", shows="No link has this tag.")
+    tab.open("tags/nobody%20has%20this", shows="No links have this tag")
     tab.follow(tab.page.get_by_role("main").get_by_role("link", name="All tags"), "Tags")
 
 
@@ -243,7 +243,7 @@ def test_tags_lead_to_their_pages_from_overview_links_and_palette(tabs: Tabs, sh
     tab = tabs.open(shop, "overview")
     tab.follow(tab.page.get_by_role("link", name="winter, 1 link", exact=True), "Tag winter")
     tab.press(tab.page.locator(".top-links").get_by_role("link"))
-    tab.follow("Numbers of the tag winter", "Tag winter")
+    tab.follow("Statistics for the tag winter", "Tag winter")
     tab.keys("Control+k")
     tab.page.get_by_role("combobox", name="Find anything").fill("100% w")
     use_option = tab.page.get_by_role("group", name="Tags").get_by_role("option", name=re.compile("^100% wool"))

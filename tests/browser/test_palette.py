@@ -108,7 +108,7 @@ def test_latest_links_are_there_at_once_and_nothing_found_is_said(tabs: Tabs, sh
     assert urls == []
     expect(said(tab)).to_have_text("")
     field(tab).fill("nothing has this name")
-    expect(said(tab)).to_have_text("Nothing found for “nothing has this name”.")
+    expect(said(tab)).to_have_text("No results for “nothing has this name”.")
     expect(field(tab)).to_have_attribute("aria-expanded", "false")
     tab.keys("Enter", focuses=field(tab))
     field(tab).fill("members")
@@ -162,8 +162,8 @@ def test_a_search_that_fails_says_so_and_hides_nothing_else(tabs: Tabs, shop: Ac
     tab = open_palette(tabs, shop, "overview")
     with tab.failing(SEARCH, 503, "service_unavailable"):
         tab.write(field(tab), "sett", shows=option(tab, "Settings"))
-        expect(tab.dialog("Find anything").locator(".found-note")).to_contain_text("The links can’t be searched.")
-        expect(said(tab)).to_have_text(re.compile(r"The links can’t be searched\. 1 result"))
+        expect(tab.dialog("Find anything").locator(".found-note")).to_contain_text("Couldn’t search the links.")
+        expect(said(tab)).to_have_text(re.compile(r"Couldn’t search the links\. 1 result"))
     tab.write(field(tab), "winter", shows=option(tab, re.compile("^Winter sale")))
 
     with tab.failing(SEARCH, 503, "service_unavailable"):
@@ -187,10 +187,10 @@ def test_a_link_is_copied(tabs: Tabs, shop: Account) -> None:
 def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = open_palette(tabs, shop, "links")
     # What is done to a row needs one.
-    assert set(options(tab, "On this page")) == {"Create a link", "Create several links", "Search", "Select all rows, then all that match"}
+    assert set(options(tab, "On this page")) == {"Create a link", "Bulk create", "Search", "Select all rows, then all matches"}
     tab.write(field(tab), "create a l")
     take(tab, "Create a link")
-    expect(tab.dialog("New link").get_by_label("Target", exact=True)).to_be_focused()
+    expect(tab.dialog("New link").get_by_label("Destination", exact=True)).to_be_focused()
     tab.keys("Escape")
 
     tab.keys("j")
@@ -206,7 +206,7 @@ def test_it_does_what_the_page_can_do(tabs: Tabs, shop: Account, input_device: s
 
 def test_a_link_of_the_page_is_copied(tabs: Tabs, shop: Account, input_device: str) -> None:
     tab = open_palette(tabs, shop, f"links/{shop.links[0]['short_code']}")
-    take(tab, "Copy the short URL")
+    take(tab, "Copy short URL")
     tab.says("Copied.")
     assert tab.clipboard() == shop.links[0]["short_url"]
 
@@ -222,7 +222,7 @@ def test_it_leads_to_another_workspace(tabs: Tabs, shop: Account, input_device: 
     # The one where one is isn't there, and accents make no difference.
     tab.write(field(tab), "cote")
     take(tab, "Côté jardin")
-    tab.says("You are in Côté jardin now.")
+    tab.says("Switched to Côté jardin.")
 
 
 def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
@@ -235,7 +235,7 @@ def test_its_keys_are_those_of_the_system(tabs: Tabs, shop: Account) -> None:
     tab.keys("Meta+k", focuses=field(tab))
     tab.keys("Meta+k", lacks=field(tab))
     tab.keys("?")
-    expect(tab.dialog("Keyboard")).to_contain_text("⌘ K Find anything")
+    expect(tab.dialog("Keyboard shortcuts")).to_contain_text("⌘ K Find anything")
 
 
 def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Account) -> None:
@@ -247,8 +247,8 @@ def test_it_opens_from_fields_and_over_what_needs_no_answer(tabs: Tabs, shop: Ac
     tab.keys("Escape")
 
     tab.keys("?")
-    expect(tab.dialog("Keyboard")).to_contain_text("Ctrl K Find anything")
-    tab.keys("Control+k", focuses=field(tab), lacks=tab.dialog("Keyboard"))
+    expect(tab.dialog("Keyboard shortcuts")).to_contain_text("Ctrl K Find anything")
+    tab.keys("Control+k", focuses=field(tab), lacks=tab.dialog("Keyboard shortcuts"))
     tab.keys("Control+k", lacks=field(tab))
 
     # What was typed there would be lost.

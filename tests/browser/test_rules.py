@@ -72,7 +72,7 @@ def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
     field = dialog.get_by_label("New destination")
     expect(field).to_be_focused()
     tab.submit("Change destination", {field: "nonsense"}, dialog)
-    expect(field).to_have_accessible_description("Enter an address that begins with http:// or https://.")
+    expect(field).to_have_accessible_description("Enter a URL that starts with http:// or https://.")
     # The API refuses its own addresses.
     tab.submit("Change destination", {field: f"{editable.api.url}/itself"}, dialog)
     expect(field).to_have_attribute("aria-invalid", "true")
@@ -86,8 +86,8 @@ def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
         f"{editable.email} changed the destination from example.com/app to example.com/elsewhere"
     )
     # What is changed while it is open is read, too.
-    tab.press(tab.button("Switch off"))
-    expect(tab.page.get_by_role("list", name="History").get_by_role("listitem").first).to_contain_text("switched it off")
+    tab.press(tab.button("Disable"))
+    expect(tab.page.get_by_role("list", name="History").get_by_role("listitem").first).to_contain_text("disabled the link")
 
 
 def test_a_destination_that_somebody_else_has_changed_is_not_overwritten_at_once(tabs: Tabs, editable: Account) -> None:
@@ -96,7 +96,7 @@ def test_a_destination_that_somebody_else_has_changed_is_not_overwritten_at_once
     dialog.get_by_label("New destination").fill("https://example.com/mine")
     editable.call("PATCH", f"/api/{page_of(editable)}", {"url": "https://example.com/theirs"})
     tab.press(tab.button("Change destination", dialog))
-    expect(dialog.get_by_role("alert")).to_contain_text("somebody has changed: destination.")
+    expect(dialog.get_by_role("alert")).to_contain_text("Someone else has changed this: destination.")
     expect(dialog).to_contain_text("example.com/theirs")
     tab.press(tab.button("Change destination", dialog), says="Destination changed.")
     assert editable.call("GET", f"/api/{page_of(editable)}")["original_url"] == "https://example.com/mine"
@@ -106,21 +106,21 @@ def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api,
     tab, drawer = open_rules(tabs, editable, by_menu=True)
     tab.press(tab.button("Add a rule", drawer), focuses=rule(drawer, 1).get_by_label("Name"))
     tab.write(rule(drawer, 1).get_by_label("Name"), "iPhones")
-    tab.write(rule(drawer, 1).get_by_label("Leads to"), APPLE)
-    tab.choose(rule(drawer, 1).get_by_label("Is", exact=True), "ios", "iPhone")
+    tab.write(rule(drawer, 1).get_by_label("Destination"), APPLE)
+    tab.choose(rule(drawer, 1).get_by_label("Value", exact=True), "ios", "iPhone")
     tab.press(tab.button("Add a rule", drawer))
-    tab.write(rule(drawer, 2).get_by_label("Leads to"), "example.com/android")
-    tab.choose(rule(drawer, 2).get_by_label("Is", exact=True), "android", "Android")
+    tab.write(rule(drawer, 2).get_by_label("Destination"), "example.com/android")
+    tab.choose(rule(drawer, 2).get_by_label("Value", exact=True), "android", "Android")
     tab.press(tab.button("Add a condition to rule 2", drawer))
     second = drawer.get_by_role("group", name="Rule 2, condition 2")
-    tab.choose(second.get_by_label("Looks at"), "language", "Language")
-    tab.write(second.get_by_label("Is", exact=True), "nb")
+    tab.choose(second.get_by_label("Condition type"), "language", "Language")
+    tab.write(second.get_by_label("Value", exact=True), "nb")
     expect(second).to_contain_text("Norwegian Bokmål")
     tab.press(tab.button("Add a variant", drawer))
     variant = drawer.get_by_role("group", name="Variant 1")
     tab.write(variant.get_by_label("Name"), "B")
-    tab.write(variant.get_by_label("Share in %"), "30")
-    tab.write(variant.get_by_label("Leads to"), SHORT)
+    tab.write(variant.get_by_label("Share (%)"), "30")
+    tab.write(variant.get_by_label("Destination"), SHORT)
     expect(drawer.locator(".variant-rest")).to_contain_text(re.compile(r"example\.com/app.*70 %", re.DOTALL))
     tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
 
@@ -138,21 +138,21 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
     put_rules(editable)
     tab, drawer = open_rules(tabs, editable, by_menu=True)
     tab.press(tab.button("Move rule 2 up", drawer))
-    expect(rule(drawer, 1).get_by_label("Leads to")).to_have_value(ANDROID)
+    expect(rule(drawer, 1).get_by_label("Destination")).to_have_value(ANDROID)
     # The focus goes along.
     expect(tab.button("Move rule 1 up", drawer)).to_be_focused()
     expect(drawer.get_by_role("status").filter(has_text="is now number 1 of 2.")).to_be_attached()
     tab.press(tab.button("Move rule 1 down", drawer))
-    expect(rule(drawer, 1).get_by_label("Leads to")).to_have_value(APPLE)
+    expect(rule(drawer, 1).get_by_label("Destination")).to_have_value(APPLE)
     tab.keys("Alt+ArrowUp")
-    expect(rule(drawer, 1).get_by_label("Leads to")).to_have_value(ANDROID)
+    expect(rule(drawer, 1).get_by_label("Destination")).to_have_value(ANDROID)
     tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
     assert [each["url"] for each in rules_of(editable)["rules"]] == [ANDROID, APPLE]
 
     tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
-    tab.press(tab.button("Take rule 1, condition 1 away", drawer))
-    tab.press(tab.button("Take rule 2 away", drawer), focuses=tab.button("Take rule 1 away", drawer))
-    tab.press(tab.button("Take variant 1 away", drawer), focuses=tab.button("Add a variant", drawer))
+    tab.press(tab.button("Remove rule 1, condition 1", drawer))
+    tab.press(tab.button("Remove rule 2", drawer), focuses=tab.button("Remove rule 1", drawer))
+    tab.press(tab.button("Remove variant 1", drawer), focuses=tab.button("Add a variant", drawer))
     tab.press(tab.button("Save", drawer), lacks=drawer)
     saved = rules_of(editable)
     assert (saved["rules"], saved["variants"]) == ([{"url": ANDROID, "conditions": [RULES[1]["conditions"][1]]}], [])
@@ -161,12 +161,12 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
 def test_what_is_wrong_with_rules_stands_at_its_field(tabs: Tabs, editable: Account) -> None:
     tab, drawer = open_rules(tabs, editable)
     tab.button("Add a rule", drawer).click()
-    address, condition = rule(drawer, 1).get_by_label("Leads to"), drawer.get_by_role("group", name="Rule 1, condition 1")
+    address, condition = rule(drawer, 1).get_by_label("Destination"), drawer.get_by_role("group", name="Rule 1, condition 1")
     address.fill("nowhere")
-    condition.get_by_label("Looks at").select_option("country")
-    tab.submit("Save", {condition.get_by_label("Is", exact=True): "Norway"}, drawer, focuses=address)
-    expect(address).to_have_accessible_description("Enter an address that begins with http:// or https://.")
-    expect(condition.get_by_label("Is", exact=True)).to_have_accessible_description("Enter the two letters of a country, such as NO.")
+    condition.get_by_label("Condition type").select_option("country")
+    tab.submit("Save", {condition.get_by_label("Value", exact=True): "Norway"}, drawer, focuses=address)
+    expect(address).to_have_accessible_description("Enter a URL that starts with http:// or https://.")
+    expect(condition.get_by_label("Value", exact=True)).to_have_accessible_description("Enter a two-letter country code, such as NO.")
     judge(tab, "wrong rules")
     address.fill(APPLE)
     expect(address).not_to_have_attribute("aria-invalid", "true")
@@ -179,7 +179,7 @@ def test_rules_that_somebody_else_has_changed_are_not_overwritten_at_once(tabs: 
     rule(drawer, 1).get_by_label("Name").fill("Mine")
     put_rules(editable, RULES[1:])
     tab.press(tab.button("Save", drawer))
-    expect(drawer.get_by_role("alert")).to_contain_text("somebody has changed: rules. Save again to put yours in its place.")
+    expect(drawer.get_by_role("alert")).to_contain_text("Someone else has changed this: rules. Save again to overwrite it.")
     assert rules_of(editable)["rules"] == RULES[1:]
     tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
     assert rules_of(editable)["rules"][0]["name"] == "Mine"
@@ -189,12 +189,12 @@ def test_rules_are_tried_before_they_are_saved(tabs: Tabs, editable: Account, in
     put_rules(editable, variants=[])
     tab, drawer = open_rules(tabs, editable, by_menu=True)
     tab.write(rule(drawer, 1).get_by_label("Name"), "Apple")
-    tab.press(drawer.locator("summary", has_text="Try them out"))
-    led = drawer.get_by_role("status").filter(has_text="Leads to")
-    tab.press(tab.button("Try", drawer))
-    expect(led).to_contain_text("example.com/app (the link’s own target)")
+    tab.press(drawer.locator("summary", has_text="Test the rules"))
+    led = drawer.get_by_role("status").filter(has_text="Goes to")
+    tab.press(tab.button("Test", drawer))
+    expect(led).to_contain_text("example.com/app (the link’s destination)")
     tab.choose(drawer.get_by_label("Device", exact=True), "ios", "iPhone", lacks=led)
-    tab.press(tab.button("Try", drawer))
+    tab.press(tab.button("Test", drawer))
     expect(led).to_contain_text("example.com/apple (rule 1, Apple)")
     tab.choose(drawer.get_by_label("Device", exact=True), "android", "Android")
     tab.write(drawer.get_by_label("Language"), "nb-NO")
@@ -217,39 +217,39 @@ TRIED = [
 def test_each_kind_of_condition_is_tried(tabs: Tabs, editable: Account, subtests: pytest.Subtests) -> None:
     put_rules(editable, [{"url": SHORT, "conditions": [condition]} for condition, _, _ in TRIED], [])
     tab, drawer = open_rules(tabs, editable)
-    drawer.locator("summary", has_text="Try them out").click()
-    led = drawer.get_by_role("status").filter(has_text="Leads to")
+    drawer.locator("summary", has_text="Test the rules").click()
+    led = drawer.get_by_role("status").filter(has_text="Goes to")
     for number, (condition, name, value) in enumerate(TRIED, 1):
         with subtests.test(condition["type"]):
             field = drawer.get_by_label(name, exact=name == "Browser").last
             write = field.select_option if name == "Browser" else field.fill
             write(value)
-            tab.button("Try", drawer).click()
+            tab.button("Test", drawer).click()
             expect(led).to_contain_text(f"example.com/short (rule {number})")
             write("")
 
 
 def test_where_destinations_are_fixed_rules_can_only_be_taken_away(tabs: Tabs, fixed: Account) -> None:
     tab, drawer = open_rules(tabs, fixed, by_menu=True)
-    expect(drawer).to_contain_text("Destinations are fixed in this workspace, so rules and variants can only be taken away.")
+    expect(drawer).to_contain_text("Destinations are locked in this workspace, so you can only remove rules and variants.")
     expect(drawer).to_contain_text(re.compile("Rule 1 · iPhones.*iPhone or iPad", re.DOTALL))
     expect(tab.button("Add a rule", drawer)).to_have_count(0)
-    expect(drawer.get_by_label("Leads to")).to_have_count(0)
+    expect(drawer.get_by_label("Destination")).to_have_count(0)
     judge(tab, "rules that can only be taken away")
-    tab.press(tab.button("Take rule 1 away", drawer))
-    tab.press(tab.button("Take variant 1 away", drawer))
+    tab.press(tab.button("Remove rule 1", drawer))
+    tab.press(tab.button("Remove variant 1", drawer))
     tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
     saved = rules_of(fixed)
     assert (saved["rules"], saved["variants"]) == (RULES[1:], [])
     expect(tab.button("Change destination")).to_have_count(0)
     tab.button("Edit").click()
-    expect(tab.page.get_by_role("dialog")).to_contain_text("it never changes, so that nobody is led elsewhere")
+    expect(tab.page.get_by_role("dialog")).to_contain_text("locked, so visitors always reach the same place")
 
 
 def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable: Account) -> None:
     unknown = {"rules": [], "variants": [], "countries_known": False}
     tab, drawer = open_rules(tabs, editable, answers={"**/rules": unknown})
-    note = drawer.get_by_text("Countries aren’t known here: no trusted edge is configured.")
+    note = drawer.get_by_text("Countries are unknown because no trusted edge is configured.")
     expect(note).to_be_visible()
     tab.keys("Escape", lacks=drawer)
     tab.recovers("**/rules")
@@ -265,7 +265,7 @@ def test_what_was_written_of_rules_is_not_lost_by_chance_and_fits(tabs: Tabs, ed
     assert drawer.evaluate("(one) => [one, ...one.querySelectorAll('.dialog-body')].every(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)")
     tab.button("Add a rule", drawer).click()
     tab.keys("Escape")
-    tab.click(tab.button("Keep editing", tab.dialog("Close without saving?")), shows=rule(drawer, 3))
+    tab.click(tab.button("Keep editing", tab.dialog("Discard changes?")), shows=rule(drawer, 3))
 
 
 def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> None:
@@ -284,12 +284,12 @@ def test_a_history_is_read_when_it_is_opened(tabs: Tabs, editable: Account) -> N
     entries = tab.page.get_by_role("list", name="History").get_by_role("listitem")
     expect(entries).to_have_count(20)
     expect(entries.nth(0)).to_contain_text("changed the rules and variants from none to 2 rules and 1 variant")
-    for words in ["protected it by a password", "led visitors otherwise to example.com/short", "switched it off"]:
+    for words in ["added a password", "set the fallback URL to example.com/short", "disabled the link"]:
         expect(entries.nth(1)).to_contain_text(words)
     expect(entries.nth(2)).to_contain_text("changed the limit from 21 to 22")
     judge(tab, "a history")
     tab.press(tab.button("Load more"), counts=(entries, 24), focuses=entries.nth(20))
-    expect(entries.last).to_contain_text("limited its uses to 1")
+    expect(entries.last).to_contain_text("set the click limit to 1")
     expect(tab.button("Load more")).to_have_count(0)
 
 
@@ -297,24 +297,24 @@ def test_a_history_that_cannot_be_read_is_tried_again(tabs: Tabs, editable: Acco
     tab = tabs.open(editable, page_of(editable))
     with tab.failing("**/history?*", 503, "service_unavailable"):
         tab.page.locator("summary", has_text="History").click()
-        failure = tab.page.get_by_role("alert").filter(has_text="The history can’t be shown.")
+        failure = tab.page.get_by_role("alert").filter(has_text="Couldn’t load the history.")
         expect(failure).to_be_visible()
-    tab.click(tab.button("Try again", failure), shows="Nothing was changed since this link was made.")
+    tab.click(tab.button("Try again", failure), shows="No changes since this link was created.")
 
 
 def test_admins_choose_whether_destinations_may_change(tabs: Tabs, account: Account) -> None:
     account.shorten(TARGET)
     tab = tabs.open(account, "settings")
-    destinations = tab.page.get_by_role("group", name="Destinations of links")
-    expect(tab.button("Fixed for ever", destinations)).to_have_attribute("aria-pressed", "true")
-    expect(tab.page.get_by_text("Who has seen where a link leads can rely on it")).to_be_visible()
-    tab.press(tab.button("May be changed", destinations))
-    expect(tab.page.get_by_text("Visitors have to trust your workspace, not what they have seen.")).to_be_visible()
+    destinations = tab.page.get_by_role("group", name="Link destinations")
+    expect(tab.button("Locked", destinations)).to_have_attribute("aria-pressed", "true")
+    expect(tab.page.get_by_text("Visitors can trust that a link always leads to the same place.")).to_be_visible()
+    tab.press(tab.button("Editable", destinations))
+    expect(tab.page.get_by_text("Anyone who can edit a link can send its visitors elsewhere")).to_be_visible()
     tab.press(tab.button("Save"), says="Workspace saved.")
     assert account.call("GET", "/api/workspace")["destinations"] == "editable"
     tab.go(page_of(account), shows=tab.button("Change destination"))
 
     # Others see it only.
     other = tabs.open(account, "settings", answers=as_account(account, role="member"))
-    expect(other.page.get_by_role("main")).to_contain_text(re.compile(r"Destinations\s*May be changed"))
-    expect(other.button("May be changed")).to_have_count(0)
+    expect(other.page.get_by_role("main")).to_contain_text(re.compile(r"Destinations\s*Editable"))
+    expect(other.button("Editable")).to_have_count(0)

@@ -53,11 +53,11 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     tab = tabs.open(shop, "tags")
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
     field = form.get_by_label("Name")
-    for wrong, why in {"  ": "Give the tag a name.", "sale": "This is its name already.", "x" * 51: "A tag has at most 50 characters."}.items():
+    for wrong, why in {"  ": "Enter a name.", "sale": "This is already its name.", "x" * 51: "Use at most 50 characters."}.items():
         tab.write(field, wrong, then="Enter", focuses=field)
         expect(field).to_have_accessible_description(re.compile(re.escape(why)))
     tab.write(field, "  Summer/sale 100% ", lacks=form.get_by_role("alert"))
-    tab.press(tab.button("Rename", form), says="2 links got the new tag.")
+    tab.press(tab.button("Rename", form), says="2 links retagged.")
     # What isn't counted yet is shown as it is.
     expect(names(tab).filter(has_text="Summer/sale 100%")).to_have_count(1)
     expect(names(tab)).to_have_count(3)
@@ -68,7 +68,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     tab.press(tab.button("Cancel", question), focuses=tab.button("Delete old"))
     for tag in ("old", "Summer/sale 100%"):
         tab.press(tab.button(f"Delete {tag}"))
-        tab.press(tab.button("Delete tag"), says="2 links lost the tag.", lacks=names(tab).filter(has_text=tag))
+        tab.press(tab.button("Delete tag"), says="2 links untagged.", lacks=names(tab).filter(has_text=tag))
         tab.press(tab.button("Dismiss").last)
     assert tags_of(shop) == [["Spring"], [], [], []]
 
@@ -78,9 +78,9 @@ def test_tags_that_are_no_part_of_a_path_are_changed_as_well(tabs: Tabs, account
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted([{"tag": ".", "links": 1, "total_clicks": 0}, {"tag": "..", "links": 1, "total_clicks": 0}])})
     tab.button("Rename .", tab.page.get_by_role("table")).click()
     tab.dialog("Rename the tag .").get_by_label("Name").fill("dot")
-    tab.press(tab.button("Rename", tab.page.get_by_role("dialog")), says="1 link got the new tag.")
+    tab.press(tab.button("Rename", tab.page.get_by_role("dialog")), says="1 link retagged.")
     tab.button("Delete ..").click()
-    tab.press(tab.button("Delete tag"), says="1 link lost the tag.")
+    tab.press(tab.button("Delete tag"), says="1 link untagged.")
     assert account.call("GET", f"/api/links/{dots}")["tags"] == ["dot"]
 
 
@@ -88,9 +88,9 @@ def test_a_tag_is_merged_with_another_one(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "tags")
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
     tab.write(form.get_by_label("Name"), "SPRING")
-    expect(form.get_by_role("alert")).to_contain_text("1 link has the tag “Spring” already.")
-    expect(form.get_by_role("alert")).to_contain_text("It is given to 2 links instead of “sale”.")
-    tab.press(tab.button("Merge", form), says=re.compile("got the new tag"), lacks=names(tab).filter(has_text="sale"))
+    expect(form.get_by_role("alert")).to_contain_text("1 link already has the tag “Spring”.")
+    expect(form.get_by_role("alert")).to_contain_text("It replaces “sale” on 2 links.")
+    tab.press(tab.button("Merge", form), says=re.compile("retagged"), lacks=names(tab).filter(has_text="sale"))
     expect(names(tab)).to_have_count(2)
     assert [[tag.lower() for tag in tags] for tags in tags_of(shop)] == [["spring"], ["spring"], ["old"], ["old"]]
 
@@ -100,8 +100,8 @@ def test_a_member_changes_their_own_links_only(tabs: Tabs, shop: Account) -> Non
     own = bob.shorten("https://bob.example.com/", tags=["sale"])
     tab = tabs.open(bob, "tags")
     form = tab.open_dialog("Rename sale", "Rename the tag sale")
-    expect(form).to_contain_text("You change your own links only: those of others keep it.")
-    tab.submit("Rename", {"Name": "bargain"}, form, says="1 link got the new tag.")
+    expect(form).to_contain_text("Only your own links change. Other people’s links keep the tag.")
+    tab.submit("Rename", {"Name": "bargain"}, form, says="1 link retagged.")
     assert bob.call("GET", f"/api/links/{own}")["tags"] == ["bargain"]
     assert tags_of(shop)[:2] == [["Spring", "sale"], ["sale"]]
     # Others' links have it, so it stays.
@@ -111,8 +111,8 @@ def test_a_member_changes_their_own_links_only(tabs: Tabs, shop: Account) -> Non
 def test_many_tags_are_searched_and_sorted(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted([*SEVERAL, {"tag": "Café", "links": 1, "total_clicks": 12_403}], total=900)})
     expect(names(tab).first).to_have_text("tag 1")
-    expect(tab.page.get_by_text("The 15 tags that most links have, of 900")).to_be_visible()
-    tab.pick(tab.button(re.compile("^Order")), "Most clicks")
+    expect(tab.page.get_by_text("The 15 most used tags of 900")).to_be_visible()
+    tab.pick(tab.button(re.compile("^Sort by")), "Most clicks")
     expect(names(tab).first).to_have_text("Café")
     tab.keys("/")
     search = tab.page.get_by_label("Search tags")
@@ -138,24 +138,24 @@ def test_a_tag_that_no_link_has_any_more_is_said_to_be_gone(tabs: Tabs, account:
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted(SEVERAL)}, refused=[404])
     form = tab.open_dialog("Rename tag 1", "Rename the tag tag 1")
     tab.submit("Rename", {"Name": "another"}, form)
-    expect(form.get_by_role("alert")).to_contain_text("No link that you may change has this tag.")
+    expect(form.get_by_role("alert")).to_contain_text("No link that you can change has this tag.")
     tab.press(tab.button("Cancel", form))
-    tab.press(tab.button("Delete tag", tab.open_dialog("Delete tag 1", "Delete the tag “tag 1”?")), says="Nothing was begun. No link that you may change has this tag.")
+    tab.press(tab.button("Delete tag", tab.open_dialog("Delete tag 1", "Delete the tag “tag 1”?")), says="Couldn’t start the job. No link that you can change has this tag.")
 
 
 def test_a_workspace_without_tags_says_how_links_get_some(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "tags", shows="No link has a tag yet.")
-    tab.press(tab.page.get_by_role("main").get_by_role("link", name="To your links"))
+    tab = tabs.open(account, "tags", shows="No tags yet")
+    tab.press(tab.page.get_by_role("main").get_by_role("link", name="Go to your links"))
     expect(tab.page.get_by_label("Paste a long URL")).to_be_visible()
 
 
 def test_too_many_jobs_are_said_and_what_was_typed_stays(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "tags", answers={"**/api/tags": counted(SEVERAL)})
-    tab.fails("**/api/tags/*", 409, "too_many_jobs", "two jobs of yours or four of this workspace wait; try again when one is over")
+    tab.fails("**/api/tags/*", 409, "too_many_jobs", "two of your jobs or four of this workspace are queued; try again when one is over")
     form = tab.open_dialog("Rename tag 1", "Rename the tag tag 1")
     tab.submit("Rename", {"Name": "another"}, form)
-    expect(form.get_by_role("alert")).to_contain_text("Two jobs of yours or four of this workspace wait")
+    expect(form.get_by_role("alert")).to_contain_text("Two of your jobs or four of this workspace are queued")
     expect(form.get_by_label("Name")).to_have_value("another")
     tab.keys("Escape")
     tab.button("Delete tag 1").click()
-    tab.press(tab.button("Delete tag"), says="Nothing was begun. Two jobs of yours or four of this workspace wait")
+    tab.press(tab.button("Delete tag"), says="Couldn’t start the job. Two of your jobs or four of this workspace are queued")

@@ -13,7 +13,7 @@ from test_links import begin_link
 
 FALLBACK = "https://example.com/waiting-list"
 PREVIEW = {"title": "Half price", "description": "Until the shelves are empty.", "image": "https://example.com/card.png"}
-SECTION = "When and for whom"
+SECTION = "Access and limits"
 PASSWORD = "harbour lights"
 
 
@@ -33,13 +33,13 @@ def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account) -> None:
     tab, form = begin_link(tabs, account, "https://example.com/terms")
     tab.press(form.locator("summary", has_text=SECTION))
     tab.press(form.get_by_role("button", name="On a date"))
-    tab.write(form.get_by_label("How often it may be used"), "250")
-    tab.write(form.get_by_label("Otherwise, visitors go to"), "example.com/waiting-list")
+    tab.write(form.get_by_label("Click limit"), "250")
+    tab.write(form.get_by_label("Fallback URL"), "example.com/waiting-list")
     tab.write(form.get_by_label("Password"), PASSWORD)
-    tab.press(form.get_by_label("Pass on parameters"))
-    tab.write(form.get_by_label("Headline"), PREVIEW["title"])
-    tab.write(form.get_by_label("Text below it"), PREVIEW["description"])
-    tab.write(form.get_by_label("Picture"), PREVIEW["image"])
+    tab.press(form.get_by_label("Forward query parameters"))
+    tab.write(form.get_by_label("Preview title"), PREVIEW["title"])
+    tab.write(form.get_by_label("Preview description"), PREVIEW["description"])
+    tab.write(form.get_by_label("Preview image"), PREVIEW["image"])
     # It is drawn, and the picture isn't asked for: that would be a request to elsewhere.
     card = form.get_by_role("figure")
     expect(card).to_contain_text("Half price")
@@ -47,8 +47,8 @@ def test_a_link_is_made_with_all_terms(tabs: Tabs, account: Account) -> None:
     tab.press(tab.button("Create link", form), says="Link created. Copied.")
 
     row = tab.links.first
-    expect(row).to_contain_text(re.compile(r"Scheduled\s*begins (today|tomorrow) \d\d:\d\d"))
-    expect(row.get_by_text("Protected by a password")).to_be_attached()
+    expect(row).to_contain_text(re.compile(r"Scheduled\s*starts (today|tomorrow), \d\d:\d\d"))
+    expect(row.get_by_text("Password protected")).to_be_attached()
     made = account.call("GET", "/api/links")["links"][0]
     assert made["status"] == "scheduled"
     assert (made["max_clicks"], made["used"], made["fallback_url"]) == (250, 0, FALLBACK)
@@ -61,18 +61,18 @@ def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account) -> None:
     form = tab.open_dialog("Edit", f"Edit {code}")
     # It is open, since the link has some.
     expect(form.get_by_text("0 of 100 used.")).to_be_visible()
-    expect(form.get_by_label("Headline")).to_be_visible()
+    expect(form.get_by_label("Preview title")).to_be_visible()
     judge(tab, "the form of a link with terms")
-    tab.press(form.get_by_role("button", name="At once"))
-    tab.write(form.get_by_label("How often it may be used"), "")
-    expect(form.get_by_text("Destinations are fixed in this workspace, so it can only be taken away.")).to_be_visible()
-    tab.press(tab.button("Take away where visitors go otherwise", form), focuses=tab.button("Keep it", form))
-    tab.press(tab.button("Keep it", form))
-    tab.press(tab.button("Take away where visitors go otherwise", form))
-    tab.press(tab.button("Take the password away", form))
-    expect(form.get_by_text("The password is taken away when you save.")).to_be_visible()
-    tab.press(form.get_by_label("Pass on parameters"))
-    for name in ["Headline", "Text below it", "Picture"]:
+    tab.press(form.get_by_role("button", name="Immediately"))
+    tab.write(form.get_by_label("Click limit"), "")
+    expect(form.get_by_text("Destinations are locked in this workspace, so you can only remove it.")).to_be_visible()
+    tab.press(tab.button("Remove fallback URL", form), focuses=tab.button("Keep", form))
+    tab.press(tab.button("Keep", form))
+    tab.press(tab.button("Remove fallback URL", form))
+    tab.press(tab.button("Remove password", form))
+    expect(form.get_by_text("The password is removed when you save.")).to_be_visible()
+    tab.press(form.get_by_label("Forward query parameters"))
+    for name in ["Preview title", "Preview description", "Preview image"]:
         tab.write(form.get_by_label(name), "")
     tab.press(tab.button("Save", form), says="Saved.")
 
@@ -80,25 +80,25 @@ def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account) -> None:
     assert [link.get(name) for name in ("valid_from", "max_clicks", "fallback_url", "preview")] == [None] * 4
     assert not link["is_protected"] and not link["forward_query"]
     form = tab.open_dialog("Edit", f"Edit {code}")
-    expect(form.get_by_label("How often it may be used")).to_be_hidden()
+    expect(form.get_by_label("Click limit")).to_be_hidden()
     tab.press(form.locator("summary", has_text=SECTION))
-    expect(form.get_by_text("Destinations are fixed in this workspace, so only a new link can have this.")).to_be_visible()
+    expect(form.get_by_text("Destinations are locked in this workspace, so only new links can have one.")).to_be_visible()
 
 
 def test_a_link_says_its_terms_and_only_what_was_changed_is_sent(tabs: Tabs, agreed: Account) -> None:
     code = agreed.links[0]["short_code"]
     tab = tabs.open(agreed, f"links/{code}")
     about = tab.page.locator(".about")
-    for words in ["otherwise", "0 of 100 used", "protected by a password", "passes on parameters", "began yesterday"]:
+    for words in ["otherwise", "0 of 100 used", "password protected", "forwards query parameters", "started yesterday"]:
         expect(about).to_contain_text(words)
     expect(about.get_by_role("link", name="example.com/waiting-list")).to_have_attribute("href", FALLBACK)
-    about.locator("summary", has_text="Preview in chats").click()
+    about.locator("summary", has_text="Social preview").click()
     expect(about).to_contain_text(re.compile("Half price.*Until the shelves are empty", re.DOTALL))
     judge(tab, "a link with terms")
 
     form = tab.open_dialog("Edit", f"Edit {code}")
-    form.get_by_label("How often it may be used").fill("200")
-    form.get_by_label("Headline").fill("All for half its price")
+    form.get_by_label("Click limit").fill("200")
+    form.get_by_label("Preview title").fill("All for half its price")
     sent = tab.sent(lambda request: request.method == "PATCH", tab.button("Save", form))
     assert sent == {"max_clicks": 200, "preview": PREVIEW | {"title": "All for half its price"}}
     tab.says("Saved.")
@@ -109,13 +109,13 @@ def test_a_password_is_changed_and_never_shown(tabs: Tabs, agreed: Account, api:
     code = agreed.links[0]["short_code"]
     tab = tabs.open(agreed, f"links/{code}")
     form = tab.open_dialog("Edit", f"Edit {code}")
-    expect(form.get_by_role("group", name="Password")).to_contain_text("Protected by a password")
+    expect(form.get_by_role("group", name="Password")).to_contain_text("Password protected")
     assert PASSWORD not in tab.page.content()
-    tab.press(tab.button("Change the password", form))
+    tab.press(tab.button("Change password", form))
     new = form.get_by_label("New password")
     expect(new).to_be_focused()
-    tab.press(tab.button("Keep the old one", form), focuses=tab.button("Change the password", form))
-    tab.press(tab.button("Change the password", form))
+    tab.press(tab.button("Keep current", form), focuses=tab.button("Change password", form))
+    tab.press(tab.button("Change password", form))
     # Nothing that looks for mistakes in writing, perhaps elsewhere, gets to see it.
     expect(new).to_have_attribute("spellcheck", "false")
     tab.submit("Save", {new: "abc"}, form)
@@ -133,11 +133,11 @@ def followed(api: Api, code: str, password: str) -> int:
 
 # The last two are what only the API knows.
 WRONG = [
-    ("How often it may be used", "0", "Enter a whole number from 1 to 1,000,000, or nothing."),
-    ("Otherwise, visitors go to", "nowhere", "Enter an address that begins with http:// or https://, or nothing."),
+    ("Click limit", "0", "Enter a whole number from 1 to 1,000,000, or leave this blank."),
+    ("Fallback URL", "nowhere", "Enter a URL that starts with http:// or https://, or leave this blank."),
     ("Password", "abc", "Use at least 4 characters."),
-    ("Picture", "ftp://example.com/card.png", "Enter the address of a picture"),
-    ("Headline", "a" * 201, "This must have at most 200 characters"),
+    ("Preview image", "ftp://example.com/card.png", "Enter an image URL"),
+    ("Preview title", "a" * 201, "This must have at most 200 characters"),
     ("Password", "a" * 129, "This must have .*128 characters"),
 ]
 
@@ -164,10 +164,10 @@ def test_a_link_begins_before_it_expires(tabs: Tabs, account: Account) -> None:
     form = tab.open_dialog("Edit", f"Edit {code}")
     form.locator("summary", has_text=SECTION).click()
     form.get_by_role("button", name="On a date").click()
-    beginning = form.get_by_label("Begins on")
+    beginning = form.get_by_label("Starts on")
     beginning.fill(ago(days=-3)[:16])
     tab.press(tab.button("Save", form))
-    expect(beginning).to_have_accessible_description("It has to begin before it expires.")
+    expect(beginning).to_have_accessible_description("The link must start before it expires.")
     beginning.fill(ago(hours=-3)[:16])
     tab.press(tab.button("Save", form), says="Saved.")
     assert account.call("GET", f"/api/links/{code}")["status"] == "scheduled"
@@ -176,10 +176,10 @@ def test_a_link_begins_before_it_expires(tabs: Tabs, account: Account) -> None:
 def test_terms_that_nobody_uses_ask_for_nothing(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     asked = tab.requests("/api/workspace")
-    form = tab.open_dialog("Options", "New link")
-    expect(form.get_by_label("Target", exact=True)).to_be_visible()
+    form = tab.open_dialog("More options", "New link")
+    expect(form.get_by_label("Destination", exact=True)).to_be_visible()
     expect(section(form)).not_to_have_attribute("open", "")
-    form.get_by_label("Target", exact=True).fill("https://example.com/plain")
+    form.get_by_label("Destination", exact=True).fill("https://example.com/plain")
     tab.settled()
     assert asked == []
     sent = tab.sent("**/api/shorten", tab.button("Create link", form))
@@ -205,20 +205,20 @@ def statuses(account: Account) -> Account:
 
 def test_links_that_wait_or_are_used_up_are_found(tabs: Tabs, statuses: Account) -> None:
     tab = tabs.open(statuses, "links", links=4)
-    expect(tab.links.filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*begins"))
-    expect(tab.links.filter(has_text="Over")).to_contain_text(re.compile(r"Used up\s*1 of 1 used"))
+    expect(tab.links.filter(has_text="Soon")).to_contain_text(re.compile(r"Scheduled\s*starts"))
+    expect(tab.links.filter(has_text="Over")).to_contain_text(re.compile(r"Limit reached\s*1 of 1 used"))
     expect(tab.links.filter(has=tab.page.get_by_role("link", name="Used", exact=True))).to_contain_text("1 of 100 used")
 
     tab.press(tab.button(re.compile("^Scheduled")), links=1)
     expect(tab.links).to_contain_text("Soon")
     assert tab.view() == "links?status=scheduled"
     tab.press(tab.button(re.compile("^Scheduled")))
-    tab.press(tab.button(re.compile("^Used up")), links=1)
+    tab.press(tab.button(re.compile("^Limit reached")), links=1)
     expect(tab.links).to_contain_text("Over")
     tab.reload(links=1)
     judge(tab, "links that are used up")
     tab.open("overview")
-    expect(tab.figures()).to_contain_text("2 active, 1 scheduled, 1 used up")
+    expect(tab.figures()).to_contain_text("2 active, 1 scheduled, 1 at their limit")
 
 
 def test_a_code_with_hyphens_and_underscores_is_as_good_as_any(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
@@ -227,9 +227,9 @@ def test_a_code_with_hyphens_and_underscores_is_as_good_as_any(tabs: Tabs, accou
         with subtests.test(shape):
             code = shape.format(account.email[4:12])
             tab.open("links")
-            form = tab.open_dialog("Options", "New link")
-            tab.write(form.get_by_label("Target", exact=True), f"https://example.com/{code}")
-            tab.write(form.get_by_label("Code"), code, shows=form.get_by_text("This code is free."))
+            form = tab.open_dialog("More options", "New link")
+            tab.write(form.get_by_label("Destination", exact=True), f"https://example.com/{code}")
+            tab.write(form.get_by_label("Custom code"), code, shows=form.get_by_text("Available."))
             tab.press(tab.button("Create link", form), lacks=form)
             assert tab.clipboard() == account.call("GET", f"/api/links/{code}")["short_url"]
             tab.open(f"links/{code}", heading=re.compile(f"{code}$"))

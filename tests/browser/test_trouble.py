@@ -9,7 +9,7 @@ from support.api import PASSWORD, Account, Api, new_email
 from support.sample_data import sale_of
 from support.tab import Tab, Tabs
 
-UNREACHABLE = "Linklet can’t reach its data at the moment."
+UNREACHABLE = "Linklet is temporarily unavailable."
 # What each page reads first.
 READS = {
     "links": "**/api/links?*",
@@ -48,17 +48,17 @@ def test_a_session_that_ends_asks_for_the_password_and_goes_on(tabs: Tabs, api: 
     end_session(tab)
     tab.button("Create link", form).click()
 
-    over = tab.dialog("Your session is over")
+    over = tab.dialog("Your session has expired")
     expect(over.get_by_label("Email")).to_have_value(account.email)
     tab.keys("Escape", shows=over)
-    tab.submit("Go on", {"Password": "not my password"}, over)
-    expect(over.get_by_role("alert")).to_contain_text("The address or the password is wrong.")
+    tab.submit("Continue", {"Password": "not my password"}, over)
+    expect(over.get_by_role("alert")).to_contain_text("Wrong email or password.")
 
     tab.page.unroute_all()
     stranger = api.register(name="bob")
     over.get_by_label("Email").fill(stranger.email)
     tab.sign_in_again()
-    expect(over.get_by_label("Email")).to_have_accessible_description("This is another account. Sign out to use it.")
+    expect(over.get_by_label("Email")).to_have_accessible_description("That’s a different account. Sign out to use it.")
     assert stranger.call("GET", "/api/links")["links"] == []
     over.get_by_label("Email").fill(account.email)
     over.get_by_label("Password").fill(PASSWORD)
@@ -75,8 +75,8 @@ def start_link(tab: Tab) -> Locator:
     tab.settled()
     tab.keys("c")
     form = tab.dialog("New link")
-    form.get_by_label("Target", exact=True).fill("https://example.com/b")
-    form.get_by_label("Title").fill("Second")
+    form.get_by_label("Destination", exact=True).fill("https://example.com/b")
+    form.get_by_label(re.compile("^Title")).fill("Second")
     return form
 
 
@@ -93,11 +93,11 @@ def test_who_has_another_address_meanwhile_goes_on_with_it(tabs: Tabs, account: 
     wanted = change_address(account)
     end_session(tab)
     tab.write(tab.page.get_by_label("Paste a long URL"), "https://example.com/b")
-    over = tab.open_dialog("Shorten", "Your session is over")
+    over = tab.open_dialog("Shorten", "Your session has expired")
     expect(over.get_by_label("Password")).to_be_focused()
     expect(over.get_by_label("Email")).to_have_value(account.email)
     tab.page.unroute_all()
-    tab.submit("Go on", {"Email": wanted, "Password": PASSWORD}, over, lacks=over, says="Link created.")
+    tab.submit("Continue", {"Email": wanted, "Password": PASSWORD}, over, lacks=over, says="Link created.")
     expect(tab.button(wanted)).to_be_visible()
 
 
@@ -106,7 +106,7 @@ def test_signing_in_with_a_new_address_in_one_tab_revives_the_others(tabs: Tabs,
     wanted = change_address(account)
     end_session(tab)
     tab.page.get_by_role("link", name="Members").click()
-    over = tab.dialog("Your session is over")
+    over = tab.dialog("Your session has expired")
     expect(over).to_be_visible()
     tab.page.unroute_all()
     other = tabs.keep(Tab(tab.context, tab.api)).open("sign-in")
@@ -151,14 +151,14 @@ def test_too_many_requests_count_down_and_a_proxy_is_no_success(tabs: Tabs, fill
     tab.refused.add("502")
     tab.page.route("**/api/keys", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>"))
     tab.reload()
-    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server answered with 502.")
+    expect(tab.page.get_by_role("main").get_by_role("alert")).to_contain_text("The server responded with 502.")
 
 
 def test_a_change_that_is_refused_is_taken_back(tabs: Tabs, account: Account) -> None:
     code = account.shorten("https://example.com/a")
     tab = tabs.open(account, f"links/{code}")
     tab.fails("**/api/links/*", 503, "service_unavailable")
-    tab.press(tab.button("Switch off"), says=f"The link wasn’t changed. {UNREACHABLE}", shows=tab.button("Switch off"))
+    tab.press(tab.button("Disable"), says=f"Couldn’t change the link. {UNREACHABLE}", shows=tab.button("Disable"))
 
 
 def test_a_slow_change_shows_that_it_works(tabs: Tabs, account: Account) -> None:
@@ -194,16 +194,16 @@ def test_what_was_never_opened_says_that_one_is_offline(tabs: Tabs, filled: Acco
     tab.refused.add("ERR_INTERNET_DISCONNECTED")
     tab.open("links")
     tab.context.set_offline(True)
-    tab.press(tab.button("Options"), says="You are offline, and this wasn’t opened before.")
+    tab.press(tab.button("More options"), says="You’re offline. Try again once you’re back online.")
     tab.press(tab.page.get_by_role("link", name="Members"))
-    expect(tab.page.get_by_role("alert")).to_contain_text("You are offline. This page wasn’t opened before")
+    expect(tab.page.get_by_role("alert")).to_contain_text("You’re offline. This page loads once you’re back online.")
     tab.context.set_offline(False)
     expect(tab.page.get_by_role("table", name="Members")).to_be_visible()
 
     tab = tabs.open(filled, f"links/{sale_of(filled)}", refused=["ERR_INTERNET_DISCONNECTED", 404])
     tab.context.set_offline(True)
     tab.go(f"links/{filled.links[0]['short_code']}")
-    expect(tab.page.get_by_role("alert")).to_contain_text("The link can’t be shown. You are offline: Linklet can’t be reached.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("Couldn’t load the link. You’re offline. Linklet can’t be reached.")
     tab.context.set_offline(False)
     tab.go("links/nowhere1")
     tab.follow("All links", "Links")
@@ -214,8 +214,8 @@ def test_leaving_with_changes_asks(tabs: Tabs, account: Account) -> None:
     tab.page.get_by_role("link", name="Links", exact=True).click()
     form = start_link(tab)
     tab.go_back()
-    question = tab.dialog("Close without saving?")
+    question = tab.dialog("Discard changes?")
     expect(question).to_be_visible()
     tab.button("Keep editing", question).click()
-    expect(form.get_by_label("Title")).to_have_value("Second")
+    expect(form.get_by_label(re.compile("^Title"))).to_have_value("Second")
     assert tab.view() == "links"

@@ -15,25 +15,25 @@ from support.tab import Tab, Tabs
 def test_the_overview_makes_a_link(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "overview")
     tab.submit("Shorten", {"Paste a long URL": "https://example.com/quick"}, says="Link created. Copied.")
-    tab.press(tab.page.get_by_role("link", name="Numbers"), shows="Nobody has followed this link yet.")
+    tab.press(tab.page.get_by_role("link", name="Statistics"), shows="No clicks yet")
 
 
 def test_a_url_is_monitored_and_no_longer(tabs: Tabs, account: Account) -> None:
-    tab = tabs.open(account, "monitoring", shows="No URL is monitored yet")
+    tab = tabs.open(account, "monitoring", shows="No monitored URLs yet")
     field = tab.page.get_by_label("URL to monitor")
     held = tab.hold("**/v1/targets")
     tab.submit("Monitor", {field: "https://status.example.com/health"})
     # What is typed meanwhile stays.
     tab.write(field, "https://other.example.com/")
     held.let_go()
-    tab.says("status.example.com is monitored from now on.")
+    tab.says("status.example.com is now monitored.")
     expect(field).to_have_value("https://other.example.com/")
     target = tab.page.get_by_role("list", name="Monitored URLs").get_by_role("link")
     expect(target).to_contain_text("status.example.com")
     tab.press(target, heading=re.compile("status.example.com"))
     tab.press(tab.button("Stop monitoring", tab.open_dialog("Stop monitoring", "Stop monitoring?")))
-    tab.says("status.example.com isn’t monitored any more.")
-    expect(tab.page.get_by_text("No URL is monitored yet")).to_be_visible()
+    tab.says("status.example.com is no longer monitored.")
+    expect(tab.page.get_by_text("No monitored URLs yet")).to_be_visible()
 
 
 def test_numbers_are_grouped_and_one_is_no_many(tabs: Tabs, account: Account) -> None:
@@ -48,8 +48,8 @@ def test_a_member_changes_role_and_is_removed(tabs: Tabs, account: Account) -> N
     tab = tabs.open(account, "members")
     members = tab.page.get_by_role("table", name="Members")
     expect(members.get_by_text("Bob", exact=True)).to_be_visible()
-    tab.choose(tab.page.get_by_label("Role of Bob"), "viewer", says="Bob is a viewer now.")
-    tab.press(tab.button("Remove", tab.open_dialog("Remove Bob", "Remove Bob?")), says="Bob is no member any more.")
+    tab.choose(tab.page.get_by_label("Role of Bob"), "viewer", says="Bob is now a viewer.")
+    tab.press(tab.button("Remove", tab.open_dialog("Remove Bob", "Remove Bob?")), says="Bob is no longer a member.")
     expect(members.get_by_text("Bob", exact=True)).to_have_count(0)
     assert [member["email"] for member in account.call("GET", "/api/workspace/members")["members"]] == [account.email]
 
@@ -69,7 +69,7 @@ def test_an_api_key_is_made_renamed_paused_rotated_and_revoked(tabs: Tabs, api: 
     tab.press(tab.button("Done"), lacks=tab.page.get_by_text(key))
 
     form = tab.open_dialog("Rename Build server", "Rename key")
-    tab.submit("Rename", {"Name": "Nightly export"}, form, says="The key is called “Nightly export” now.")
+    tab.submit("Rename", {"Name": "Nightly export"}, form, says="The key is now called “Nightly export”.")
     tab.press(tab.button("Pause", tab.open_dialog("Pause Nightly export", "Pause “Nightly export”?")), says="“Nightly export” is paused.")
     expect(tab.page.get_by_text("1 key is paused.")).to_be_visible()
     [paused] = account.call("GET", "/api/keys")["keys"]
@@ -95,12 +95,12 @@ def test_an_api_key_is_made_renamed_paused_rotated_and_revoked(tabs: Tabs, api: 
 def test_a_workspace_gets_another_name_and_address(tabs: Tabs, account: Account) -> None:
     slug = account.slug
     tab = tabs.open(account, "settings")
-    tab.submit("Save", {tab.page.get_by_label("Name", exact=True): "Marketing", "Short name": f"{slug}-x"}, says="Workspace saved.")
+    tab.submit("Save", {tab.page.get_by_label("Name", exact=True): "Marketing", "Slug": f"{slug}-x"}, says="Workspace saved.")
     expect(tab.button(re.compile("Marketing"))).to_be_visible()
     assert account.call("GET", "/api/workspace")["name"] == "Marketing"
     expect(tab.page).to_have_url(re.compile(f"#/w/{slug}-x/settings$"))
     expect(tab.heading("Settings")).to_be_visible()
-    expect(tab.page.get_by_label("Short name")).to_have_value(f"{slug}-x")
+    expect(tab.page.get_by_label("Slug")).to_have_value(f"{slug}-x")
 
 
 def test_an_admin_is_told_what_another_has_changed_meanwhile(tabs: Tabs, account: Account) -> None:
@@ -109,7 +109,7 @@ def test_an_admin_is_told_what_another_has_changed_meanwhile(tabs: Tabs, account
     name.fill("Mine")
     account.call("PATCH", "/api/workspace", {"name": "Theirs", "settings": {"colour": "blue"}})
     tab.press(tab.button("Save"))
-    expect(tab.page.get_by_role("alert")).to_contain_text("somebody has changed: name. Save again to put yours in its place.")
+    expect(tab.page.get_by_role("alert")).to_contain_text("Someone else has changed this: name. Save again to overwrite it.")
     assert account.call("GET", "/api/workspace")["name"] == "Theirs"
 
     tab.press(tab.button("Save"), says="Workspace saved.")
@@ -130,7 +130,7 @@ def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account) -> None:
     # A wrong password is 401.
     tab = tabs.open(account, "account", refused=[401])
     tab.submit("Change password", {"Current password": "not my password", "New password": "another horse battery"})
-    expect(tab.page.get_by_label("Current password")).to_have_accessible_description("This isn’t your password.")
+    expect(tab.page.get_by_label("Current password")).to_have_accessible_description("Wrong password.")
     tab.submit("Change password", {"Current password": PASSWORD}, says=re.compile("Password changed."))
     api.call("POST", "/api/auth/login", {"email": account.email, "password": "another horse battery"})
 
@@ -153,7 +153,7 @@ def test_after_reclaiming_an_address_its_owner_keeps_or_removes_what_was_paused(
     tab.press(tab.page.get_by_role("link", name="Members"), shows="1 member is paused.")
     bob = tab.page.get_by_role("table", name="Members").get_by_role("row").filter(has_text="Bob")
     expect(bob).to_contain_text("Paused")
-    tab.press(tab.button("Keep Bob"), says="Bob is in this workspace again.", focuses=tab.heading("Members"))
+    tab.press(tab.button("Keep Bob"), says="Bob is back in this workspace.", focuses=tab.heading("Members"))
     expect(bob).not_to_contain_text("Paused")
     assert all(member["paused_at"] is None for member in again.call("GET", "/api/workspace/members")["members"])
 
@@ -209,7 +209,7 @@ def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: A
     host = api.register("Grace", name="grace")
     token = host.call("POST", "/api/workspace/invitations", {"email": account.email})["token"]
     tab = tabs.open(account, "overview", answers=only_with(account, in_no_workspace(account.email)))
-    expect(tab.heading("You are in no workspace")).to_be_visible()
+    expect(tab.heading("You’re not in a workspace")).to_be_visible()
     line = tab.page.get_by_role("listitem").filter(has_text="Harbour Lamps")
     expect(line).to_contain_text("Paused")
     rail = tab.page.get_by_role("navigation").get_by_role("link")
@@ -221,7 +221,7 @@ def test_an_invitation_and_a_new_one_lead_out_of_no_workspace(tabs: Tabs, api: A
     tab.write(field, "inv_00000000000000000000000000000000")
     tab.refused.add("404")
     tab.press(tab.button("Join"))
-    expect(field).to_have_accessible_description(re.compile("This invitation was used or withdrawn"))
+    expect(field).to_have_accessible_description(re.compile("This invitation is no longer valid"))
     tab.submit("Join", {field: f"{api.app}#/invitation?token={token}"}, says=re.compile("Welcome to .+"))
     expect(tab.heading("Links")).to_be_attached()
     expect(tab.page.get_by_role("link", name="Members")).to_be_visible()
@@ -261,15 +261,15 @@ def test_an_item_of_a_menu_stays_itself_when_others_appear_above_it(tabs: Tabs, 
 
 def test_who_may_create_no_workspace_is_told_whom_to_ask(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
-    tab.fails("**/api/workspaces", 403, "creation_closed", "you may not create workspaces here; an operator decides who may")
+    tab.fails("**/api/workspaces", 403, "creation_closed", "you can't create workspaces here; ask the operator")
     tab.button(re.compile("Switch workspace")).click()
     tab.page.get_by_role("menu").get_by_text("New workspace").click()
     tab.submit("Create", {"Name": "Side project"})
-    expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text("You may not create workspaces here")
+    expect(tab.dialog("New workspace").get_by_role("alert")).to_contain_text("You can't create workspaces here")
 
     other = tabs.open(account, "links", answers=in_no_workspace(account.email))
     other.fails("**/api/workspaces", 403, "creation_closed")
-    other.submit("Create", {"Name": "Side project"}, shows=other.page.get_by_text("Whoever runs this Linklet decides who creates workspaces."))
+    other.submit("Create", {"Name": "Side project"}, shows=other.page.get_by_text("This Linklet’s operator decides who can create workspaces."))
 
 
 def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> None:
@@ -278,7 +278,7 @@ def test_who_is_in_no_workspace_has_an_account(tabs: Tabs, account: Account) -> 
     # Loaded again, no other page is tried first.
     asked = tab.requests("/api/workspace/")
     tab.open("members")
-    tab.reload(heading="You are in no workspace")
+    tab.reload(heading="You’re not in a workspace")
     tab.settled()
     assert asked == []
     tab.pick(tab.button(account.email), "Sign out", heading="Sign in")
@@ -290,17 +290,17 @@ def test_an_archived_link_of_a_member_is_handed_over_too(tabs: Tabs, account: Ac
     bob.call("PATCH", f"/api/links/{code}", {"archived": True})
     tab = tabs.open(account, "members")
     dialog = tab.open_dialog("Remove Bob", "Remove Bob?")
-    expect(dialog).to_contain_text("Their 1 link and their monitored URLs become yours. The link goes on working.")
+    expect(dialog).to_contain_text("Their 1 link and their monitored URLs become yours. The link keeps working.")
 
 
 def test_nobody_is_told_a_number_of_links_that_is_not_known(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     account.add_member()
     tab = tabs.open(account, "members")
-    for total, sentence in [(0, "They have no links."), (None, "Their links and their monitored URLs become yours. The links go on working.")]:
+    for total, sentence in [(0, "They have no links."), (None, "Their links and their monitored URLs become yours. The links keep working.")]:
         with subtests.test(total=total):
             tab.answers("**/api/links?*", {"links": [], "total": total, "page": 1, "per_page": 1, "total_pages": None, "next_cursor": None, "archived_left_out": 0})
             dialog = tab.open_dialog("Remove Bob", "Remove Bob?")
-            expect(dialog).to_contain_text("They have made no API keys.")
+            expect(dialog).to_contain_text("They have no API keys.")
             expect(dialog).to_contain_text(sentence)
             tab.keys("Escape")
 
@@ -322,8 +322,8 @@ def test_nobody_is_offered_what_their_role_does_not_allow(tabs: Tabs, account: A
     expect(tab.page.get_by_role("main").get_by_role("row").filter(has_text=re.compile("."))).to_have_count(0)
 
     tab = tabs.open(account.add_member(enters=True, role="viewer"), "links")
-    expect(tab.button("Several")).to_have_count(0)
-    tab.keys("C", lacks=tab.dialog("New links"))
+    expect(tab.button("Bulk create")).to_have_count(0)
+    tab.keys("C", lacks=tab.dialog("Bulk create"))
     tab.open("tags", counts=(tab.page.get_by_role("table", name="Tags").locator(".line-title"), 1))
     expect(tab.button(re.compile("^(Rename|Delete) "))).to_have_count(0)
     tab.open("monitoring")
@@ -384,10 +384,10 @@ def test_an_address_of_no_workspace_of_ones_own_says_so_and_fits(tabs: Tabs, api
     for width, workspace in [(1280, "019adcb1-5a4e-7c11-9d2f-0b6c8f3e7c01"), (320, "z" * 100), (1280, stranger.slug)]:
         with subtests.test(workspace):
             tab = tabs.open(account, f"w/{workspace}/links", refused=[404], width=width)
-            expect(tab.heading("Not one of your workspaces")).to_be_visible()
+            expect(tab.heading("You’re not in this workspace")).to_be_visible()
             tab.assert_not_sideways()
-    expect(tab.page.get_by_text("You aren’t a member of it.")).to_be_visible()
-    tab.follow("To your links", "Links")
+    expect(tab.page.get_by_text("You aren’t a member.")).to_be_visible()
+    tab.follow("Go to your links", "Links")
     assert whole_view(tab) == f"#/w/{account.slug}/links"
     tab.settled()
 
@@ -395,7 +395,7 @@ def test_an_address_of_no_workspace_of_ones_own_says_so_and_fits(tabs: Tabs, api
 def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, account: Account) -> None:
     first, second, _ = two_workspaces(account)
     tab = tabs.open(account, "settings", heading="Settings")
-    tab.pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps", says="You are in Harbour Lamps now.")
+    tab.pick(tab.button(re.compile("Switch workspace")), "Harbour Lamps", says="Switched to Harbour Lamps.")
     assert whole_view(tab) == f"#/w/{second}/links"
     expect(tab.page.get_by_text("Lamps").first).to_be_visible()
     tab.settled()

@@ -145,38 +145,36 @@ impl Kind {
     }
 }
 
-const REGISTERED: &str = "Somebody has registered with this address.";
+const REGISTERED: &str = "Someone signed up with this email address.";
 
 fn reset(page: PageAddress, token: &OneTimeToken) -> Mail {
     let minutes = lifetimes::PASSWORD_RESETS.as_secs() / 60;
     Mail::new(MailKind::Reset, "Set a new password")
-        .paragraph("Somebody wants to set a new password for your account.")
-        .paragraph(format!("If it is you, open this page within {minutes} minutes:"))
+        .paragraph("Someone asked to reset the password of your account.")
+        .paragraph(format!("If it was you, open this page within {minutes} minutes:"))
         .button("Set a new password", page)
         .token(token)
-        .paragraph("If it isn't you, do nothing. Your password stays as it is.")
+        .paragraph("If it wasn't you, you can ignore this email. Your password won't change.")
 }
 
 fn verification(page: PageAddress, token: &OneTimeToken) -> Mail {
     let hours = lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600;
-    Mail::new(MailKind::Verification, "Confirm your address")
+    Mail::new(MailKind::Verification, "Confirm your email address")
         .paragraph(REGISTERED)
-        .paragraph(format!("If it is you, confirm it on this page within {hours} hours:"))
-        .button("Confirm your address", page)
+        .paragraph(format!("If it was you, confirm it on this page within {hours} hours:"))
+        .button("Confirm your email address", page)
         .token(token)
-        .paragraph(
-            "If it isn't you, do nothing. Nothing but such tokens is mailed to addresses that nobody has confirmed.",
-        )
+        .paragraph("If it wasn't you, you can ignore this email. We only send such links to unconfirmed addresses.")
 }
 
 fn first_password(page: PageAddress, token: &OneTimeToken) -> Mail {
     let hours = lifetimes::ADDRESS_VERIFICATIONS.as_secs() / 3_600;
     Mail::new(MailKind::Verification, "Choose a password")
         .paragraph(REGISTERED)
-        .paragraph(format!("If it is you, choose a password on this page within {hours} hours:"))
+        .paragraph(format!("If it was you, choose a password on this page within {hours} hours:"))
         .button("Choose a password", page)
         .token(token)
-        .paragraph("If it isn't you, do nothing. Nobody can sign in to an account without a password.")
+        .paragraph("If it wasn't you, you can ignore this email. Nobody can sign in to an account without a password.")
 }
 
 /// A mail about a change. It has no token.
@@ -184,8 +182,10 @@ fn change_mail(change: &AccountChange, at: Timestamp, addresses: &Addresses) -> 
     let (subject, what) = changed(change);
     what.into_iter()
         .fold(Mail::new(MailKind::AccountChange, subject), Mail::paragraph)
-        .paragraph(format!("This was on {} UTC.", to_the_minute(at)))
-        .paragraph("If you know about it, there is nothing to do. If not, set a new password, which ends all sessions:")
+        .paragraph(format!("This happened on {} UTC.", to_the_minute(at)))
+        .paragraph(
+            "If this was expected, you don't need to do anything. If not, set a new password, which ends all sessions:",
+        )
         .button("Set a new password", addresses.forgot())
 }
 
@@ -197,15 +197,15 @@ pub(crate) fn to_the_minute(at: Timestamp) -> String {
 /// The subject of the mail about a change, and what has happened.
 fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
     let (subject, sentence) = match change {
-        AccountChange::PasswordReset { pauses } => return ("Your password was set anew", reset_sentences(*pauses)),
+        AccountChange::PasswordReset { pauses } => return ("Your password was reset", reset_sentences(*pauses)),
         AccountChange::PasswordChanged => (
             "Your password was changed",
-            "Your password was changed by somebody who knew the old one. All other sessions have ended.".to_owned(),
+            "Your password was changed by someone who knew the old one. All other sessions have ended.".to_owned(),
         ),
         AccountChange::SignedIn(place) => ("Your account was used from a new place", signed_in(place)),
         AccountChange::SessionsEnded => (
-            "You are signed out everywhere",
-            "Somebody who was signed in to your account has ended all its sessions.".to_owned(),
+            "You're signed out everywhere",
+            "Someone who was signed in to your account ended all its sessions.".to_owned(),
         ),
         AccountChange::KeyCreated { prefix, workspace_name } => {
             ("You have a new API key", format!("The API key {prefix}… was created in {}.", plain_name(workspace_name)))
@@ -220,48 +220,48 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
         ),
         AccountChange::KeyResumed { prefix, workspace_name } => (
             "Your API key works again",
-            format!("Your API key {prefix}… in {} was paused, and works again.", plain_name(workspace_name)),
+            format!("Your API key {prefix}… in {} was paused and works again.", plain_name(workspace_name)),
         ),
         AccountChange::Joined { workspace_name, role } => (
-            "You have joined a workspace",
-            format!("You are {} of {} now.", in_words(*role), plain_name(workspace_name)),
+            "You joined a workspace",
+            format!("You're now {} of {}.", in_words(*role), plain_name(workspace_name)),
         ),
         AccountChange::RoleChanged { workspace_name, role } => {
-            ("Your role was changed", format!("You are {} of {} now.", in_words(*role), plain_name(workspace_name)))
+            ("Your role was changed", format!("You're now {} of {}.", in_words(*role), plain_name(workspace_name)))
         }
         AccountChange::MembershipPaused { workspace_name } => (
             "Your membership is paused",
             format!(
-                "Your membership of {} is paused, since its creator has set a new password. \
-                 It goes on when the creator keeps it.",
+                "Your membership of {} is paused because its creator reset their password. \
+                 It resumes when the creator keeps it.",
                 plain_name(workspace_name)
             ),
         ),
         AccountChange::MembershipResumed { workspace_name, role } => {
-            ("Your membership goes on", format!("You are {} of {} again.", in_words(*role), plain_name(workspace_name)))
+            ("Your membership has resumed", format!("You're {} of {} again.", in_words(*role), plain_name(workspace_name)))
         }
         AccountChange::WorkspaceClosed { workspace_name, restorable_until } => (
             "A workspace was closed",
             format!(
-                "{} was closed by an admin. Its links lead nowhere now, and its API keys open nothing. {}",
+                "{} was closed by an admin. Its links and API keys no longer work. {}",
                 plain_name(workspace_name),
                 restorable_until.map_or_else(
-                    || "Nobody can bring it back: all that it has is deleted for good.".to_owned(),
+                    || "It can't be restored, and everything in it is permanently deleted.".to_owned(),
                     |until| format!(
-                        "Until {} UTC, one of its admins can bring it back. Then all that it has is deleted for good.",
+                        "One of its admins can restore it until {} UTC. After that, everything in it is permanently deleted.",
                         to_the_minute(until)
                     )
                 )
             ),
         ),
         AccountChange::WorkspaceRestored { workspace_name } => (
-            "A workspace is back",
-            format!("{} was closed, and is open again with all that it had.", plain_name(workspace_name)),
+            "A workspace was restored",
+            format!("{} was closed and is now restored with everything in it.", plain_name(workspace_name)),
         ),
         AccountChange::Removed { workspace_name } => (
-            "You have left a workspace",
+            "You left a workspace",
             format!(
-                "You are no longer a member of {}. Your links there are somebody else's now.",
+                "You are no longer a member of {}. Your links there now belong to someone else.",
                 plain_name(workspace_name)
             ),
         ),
@@ -270,12 +270,12 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
 }
 
 fn reset_sentences(pauses: bool) -> Vec<String> {
-    let mut sentences = vec!["Your password was set anew with a token. All sessions have ended.".to_owned()];
+    let mut sentences = vec!["Your password was reset. All sessions have ended.".to_owned()];
     if pauses {
         sentences.push(
-            "Until now, nobody had shown that this address is theirs. Somebody else may have used the account, so all that \
-             could let them in again is paused: its API keys, and other people in workspaces that it has created. Open \
-             invitations are withdrawn. Sign in, look at Members and API keys, and keep or remove each."
+            "Nobody had confirmed this email address before. Someone else may have used the account, so whatever could let \
+             them in again is paused: its API keys, and other people in workspaces it has created. Pending invitations are \
+             withdrawn. Sign in, review Members and API keys, and keep or remove each one."
                 .to_owned(),
         );
     }
@@ -284,10 +284,10 @@ fn reset_sentences(pauses: bool) -> Vec<String> {
 
 fn signed_in(place: &SignInPlace) -> String {
     let device = place.device.as_deref().unwrap_or("a program");
-    let country = place.country.as_ref().map(|country| format!(" in the country {country}")).unwrap_or_default();
+    let country = place.country.as_ref().map(|country| format!(" in {country}")).unwrap_or_default();
     let days = lifetimes::in_days(lifetimes::FAMILIAR_ADDRESSES);
     format!(
-        "Somebody has signed in to your account, with {device}{country}. Nobody has from that network in the last {days} days."
+        "Someone signed in to your account with {device}{country}. It's the first sign-in from that network in {days} days."
     )
 }
 

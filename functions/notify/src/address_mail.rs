@@ -87,43 +87,47 @@ impl Notify {
 }
 
 fn confirm(addresses: &Addresses, token: &OneTimeToken, until: Timestamp) -> Mail {
-    Mail::new(MailKind::Verification, "Confirm your new address")
-        .paragraph("Somebody wants this to be the address of their account.")
-        .paragraph(format!("If it is you, confirm it on this page until {} UTC:", to_the_minute(until)))
-        .button("Confirm your address", addresses.page(Page::Verify, token))
+    Mail::new(MailKind::Verification, "Confirm your new email address")
+        .paragraph("Someone wants to use this email address for their account.")
+        .paragraph(format!("If it was you, confirm it on this page by {} UTC:", to_the_minute(until)))
+        .button("Confirm your email address", addresses.page(Page::Verify, token))
         .token(token)
-        .paragraph("If it isn't you, do nothing. Your address is used for no account then.")
+        .paragraph("If it wasn't you, you can ignore this email. Your address won't be used.")
 }
 
 fn taken() -> Mail {
-    Mail::new(MailKind::AccountChange, "Somebody wants to use your address")
-        .paragraph("Somebody wants this to be the address of another account. Nothing has changed: it is yours, and stays yours.")
+    Mail::new(MailKind::AccountChange, "Someone wants to use your email address")
         .paragraph(
-            "If it is you, sign in with this address instead, or give this account another one first. \
-             If it isn't you, there is nothing to do.",
+            "Someone wants to use this email address for another account. Nothing has changed, and it stays yours.",
+        )
+        .paragraph(
+            "If it was you, sign in with this address instead, or change the email of this account first. \
+             If it wasn't you, you don't need to do anything.",
         )
 }
 
 fn notice(addresses: &Addresses, wanted: &EmailAddress, token: &OneTimeToken, until: Timestamp) -> Mail {
     let wanted = plain_address(wanted).unwrap_or("another address");
-    Mail::new(MailKind::AccountChange, "Your account is to have another address")
+    Mail::new(MailKind::AccountChange, "Your account's email is about to change")
         .paragraph(format!(
-            "Somebody who knows your password wants {wanted} to be the address of your account instead of this one. \
-             It will be when they confirm it, which they can do until {} UTC.",
+            "Someone who knows your password asked to change the email of your account to {wanted}. \
+             It changes when they confirm it, which they can do until {} UTC.",
             to_the_minute(until)
         ))
-        .paragraph("If it is you, there is nothing to do here. If not, keep your address on this page:")
-        .button("Keep my address", addresses.page(Page::KeepAddress, token))
+        .paragraph("If it was you, you don't need to do anything here. If not, keep your email on this page:")
+        .button("Keep my email", addresses.page(Page::KeepAddress, token))
         .token(token)
         .paragraph("Then set a new password, which ends all sessions:")
         .button("Set a new password", addresses.forgot())
 }
 
 fn changed() -> Mail {
-    Mail::new(MailKind::AccountChange, "Your account has another address")
+    Mail::new(MailKind::AccountChange, "Your account's email has changed")
         .paragraph(
-            "Your account has another address now, which somebody has confirmed who knew your password. \
-             This one belongs to no account any more.",
+            "Someone who knew your password changed the email of your account and confirmed the new one. \
+             This address no longer belongs to an account.",
         )
-        .paragraph("If you know about it, there is nothing to do. If not, tell those who run Linklet for you at once.")
+        .paragraph(
+            "If this was expected, you don't need to do anything. If not, contact Linklet's operator immediately.",
+        )
 }

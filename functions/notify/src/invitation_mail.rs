@@ -101,13 +101,13 @@ fn mail(
     workspace: &WorkspaceName,
     token: &OneTimeToken,
 ) -> Mail {
-    let (inviter, workspace) = (plain_address(inviter).unwrap_or("Somebody"), plain_name(workspace));
-    Mail::new(MailKind::Invitation, "You are invited to a workspace")
-        .paragraph(format!("{inviter} invites you to {workspace} in Linklet, where people shorten URLs."))
+    let (inviter, workspace) = (plain_address(inviter).unwrap_or("Someone"), plain_name(workspace));
+    Mail::new(MailKind::Invitation, "You're invited to a workspace")
+        .paragraph(format!("{inviter} invited you to {workspace} in Linklet, a URL shortener."))
         .paragraph(format!("If you want to join, open this page before {}:", invitation.expires_at().day()))
-        .button("Look at the invitation", addresses.page(Page::Invitation, token))
+        .button("View invitation", addresses.page(Page::Invitation, token))
         .token(token)
-        .paragraph("If you don't know who this is, do nothing.")
+        .paragraph("If you don't know who this is, you can ignore this email.")
 }
 
 /// A workspace's name in few plain words.
@@ -119,7 +119,7 @@ pub(crate) fn plain_name(name: &WorkspaceName) -> String {
 /// What somebody else calls themselves, in few plain words.
 pub(crate) fn plain_person(by: &Changer) -> String {
     let words = plain_words(by.called());
-    if words.is_empty() { "somebody else".to_owned() } else { words }
+    if words.is_empty() { "someone else".to_owned() } else { words }
 }
 
 /// A name in few words without anything that a mail program makes a link or a telephone number of: whoever has chosen it may mean no
@@ -178,8 +178,8 @@ mod tests {
         for (name, shown) in [
             (Some("Ada Lovelace"), "Ada Lovelace"),
             (Some("https://evil.example/login your account is locked"), "https evil example login your account is"),
-            (Some("..."), "somebody else"),
-            (None, "somebody else"),
+            (Some("..."), "someone else"),
+            (None, "someone else"),
         ] {
             let name = name.map(|name| FullName::parse(name).unwrap());
             assert_eq!(plain_person(&Changer { name, ..Changer::in_person(&UserId::generate()) }), shown);

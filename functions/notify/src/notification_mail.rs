@@ -39,22 +39,18 @@ fn mail(addresses: &Addresses, event: &Event, worded: &Wording<'_>, is_last: boo
     // There is nothing left to look at.
     if !matches!(event.detail, EventDetail::UrlPurged(_)) {
         let words = match worded.about {
-            NotificationSubject::Link(_) => "Look at the link",
-            NotificationSubject::Target(_) => "Look at the monitored URL",
-            NotificationSubject::Job(_) => "Look at the job",
+            NotificationSubject::Link(_) => "View link",
+            NotificationSubject::Target(_) => "View monitored URL",
+            NotificationSubject::Job(_) => "View job",
         };
         mail = mail.button(words, addresses.about(&event.workspace_id, &worded.about));
     }
     if is_last {
         let mails = MailCount::Notifications.limit().mails;
         mail = mail.paragraph(format!(
-            "This is the {mails}th such mail within an hour. Until the hour is over, further notifications are in the application only."
+            "This is the {mails}th email like this within an hour. Further notifications are only shown in the app until the hour is over."
         ));
     }
-    mail.footnote(
-        "Notifications like this one are mailed to you until you want it otherwise.",
-        "Get none by mail",
-        addresses.unsubscribe(token),
-    )
-    .unsubscribed_at(addresses.one_click(token))
+    mail.footnote("You get emails like this one about your links.", "Unsubscribe", addresses.unsubscribe(token))
+        .unsubscribed_at(addresses.one_click(token))
 }

@@ -33,12 +33,12 @@ export const PAGES = [
   { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
   { path: 'sign-in', title: 'Sign in', isPublic: true, component: 'SignInPage', load: entrance },
   { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
-  { path: 'forgot', title: 'Forgotten password', isPublic: true, component: 'ForgotPage', load: entrance },
+  { path: 'forgot', title: 'Forgot password', isPublic: true, component: 'ForgotPage', load: entrance },
   { path: 'reset', title: 'New password', isPublic: true, component: 'ResetPage', load: entrance },
   { path: 'first-password', title: 'Choose a password', isPublic: true, component: 'FirstPasswordPage', load: entrance },
-  { path: 'keep-address', title: 'Keep your address', isPublic: true, component: 'KeepAddressPage', load: entrance },
-  { path: 'unsubscribe', title: 'No more mail', isPublic: true, component: 'UnsubscribePage', load: entrance },
-  { path: 'verify', title: 'Confirm your address', isPublic: true, component: 'VerifyPage', load: entrance },
+  { path: 'keep-address', title: 'Keep your email', isPublic: true, component: 'KeepAddressPage', load: entrance },
+  { path: 'unsubscribe', title: 'Unsubscribe', isPublic: true, component: 'UnsubscribePage', load: entrance },
+  { path: 'verify', title: 'Confirm your email', isPublic: true, component: 'VerifyPage', load: entrance },
   { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
 ];
 

@@ -19,7 +19,7 @@ test('an activity names its action, its subject and what that was before', () =>
   const bob = { kind: 'member', id: '7' };
   assert.equal(words({ action: 'member.role_changed', subject: bob, from: 'member', to: 'admin' }), 'Changed the role of person 7 from member to admin');
   assert.equal(words({ action: 'member.removed', subject: { ...bob, name: 'Bob' } }), 'Removed Bob');
-  assert.equal(words({ action: 'invitation.created', subject: { kind: 'invitation', id: 'i' }, to: 'admin' }), 'Invited somebody as an admin');
+  assert.equal(words({ action: 'invitation.created', subject: { kind: 'invitation', id: 'i' }, to: 'admin' }), 'Invited someone as an admin');
   assert.equal(words({ action: 'workspace.changed', from: 'name: Fjord', to: 'name: Fjord Studio' }), 'Changed the workspace from “name: Fjord” to “name: Fjord Studio”');
   assert.equal(words({ action: 'key.revoked', subject: { kind: 'key', id: 'lk_live_Tq8ZbR2m' } }), 'Revoked the API key lk_live_Tq8ZbR2m');
   const [ada, grace] = ['019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a21', '019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a22'];

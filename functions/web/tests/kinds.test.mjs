@@ -25,7 +25,7 @@ test('an address asks for values of kinds, of which several are alternatives', (
 test('direct visits are counted among the referrers, and all others come last', () => {
   const answer = { total_clicks: 100, referers: [{ referer: 'https://news.example/today?id=7', count: 20 }, { referer: '(other)', count: 50 }] };
   const rows = rowsOf(kind('referer'), answer, ['(none)']);
-  assert.deepEqual(rows.map(({ name, count, isChosen }) => [name, count, isChosen]), [['Direct', 30, true], ['news.example/today', 20, false], ['All others', 50, false]]);
+  assert.deepEqual(rows.map(({ name, count, isChosen }) => [name, count, isChosen]), [['Direct', 30, true], ['news.example/today', 20, false], ['Other', 50, false]]);
 });
 
 test('a country that is not known can be asked for', () => {

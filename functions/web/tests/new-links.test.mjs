@@ -27,20 +27,20 @@ test('what can’t be sent is said by line', () => {
 
   assert.deepEqual(found.map(([number]) => number), [2, 3, 4, 5, 6]);
   const whys = found.map(([, why]) => why);
-  assert.match(whys[0], /begins with http/);
-  assert.match(whys[1], /no spaces/);
-  assert.match(whys[3], /^The code can’t be ab: It has 4 to 20 characters/);
-  assert.match(whys[4], /more than a URL and a code/);
+  assert.match(whys[0], /starts with http/);
+  assert.match(whys[1], /can’t contain spaces/);
+  assert.match(whys[3], /^The code can’t be ab. Use 4 to 20 characters/);
+  assert.match(whys[4], /only a URL and a code/);
 });
 
 test('a code stands once in any case, and a URL as often as wanted', () => {
-  assert.deepEqual(mistakes('https://example.com/a\tsummer\n\nhttps://example.com/b\tSummer\nhttps://example.com/a\nhttps://example.com/a'), [[3, 'Line 1 has the code Summer, too.']]);
+  assert.deepEqual(mistakes('https://example.com/a\tsummer\n\nhttps://example.com/b\tSummer\nhttps://example.com/a\nhttps://example.com/a'), [[3, 'Line 1 also has the code Summer.']]);
 });
 
 test('the lines beyond a hundred are too many, and empty ones don’t count', () => {
   const rows = (count) => Array.from({ length: count }, (_, index) => `https://example.com/${index}\n\n`).join('');
   assert.deepEqual(mistakes(rows(100)), []);
-  assert.deepEqual(mistakes(rows(102)), [[201, '100 links go at once, and these are 102.'], [203, '100 links go at once, and these are 102.']]);
+  assert.deepEqual(mistakes(rows(102)), [[201, 'You can create 100 links at once. These are 102.'], [203, 'You can create 100 links at once. These are 102.']]);
 });
 
 test('a line is found in the text that a field has', () => {

@@ -58,10 +58,10 @@ test('a day that is not over is compared with no whole one', () => {
 
 test('a chart has a line of the time before as soon as that is known', () => {
   const labels = (overview, text, past) => chartOf(overview, view(text), past).series.map(({ label }) => label);
-  assert.deepEqual(labels(PLAIN, 'range=7d'), ['Human clicks', 'All clicks', 'The 7 days before']);
+  assert.deepEqual(labels(PLAIN, 'range=7d'), ['Human clicks', 'All clicks', 'The previous 7 days']);
   assert.deepEqual(labels(PLAIN, OWN).length, 3);
   assert.deepEqual(labels(YEAR, 'range=12m'), ['Human clicks', 'All clicks']);
-  assert.deepEqual(labels(YEAR, 'range=12m', YEAR_BEFORE), ['Human clicks', 'All clicks', 'The 12 months before']);
+  assert.deepEqual(labels(YEAR, 'range=12m', YEAR_BEFORE), ['Human clicks', 'All clicks', 'The previous 12 months']);
 });
 
 test('days of a chart are those of UTC, and the last one is not over', () => {
@@ -87,8 +87,8 @@ test('top links are those of the range', () => {
 test('nearly all clicks are not called all', () => {
   assert.equal(wordsOfCovers(null), '');
   assert.equal(wordsOfCovers({ clicks: 0, of: 0 }), '');
-  assert.match(wordsOfCovers({ clicks: 97, of: 100 }), /which have 97% of them\.$/);
-  assert.match(wordsOfCovers({ clicks: 99_999, of: 100_000 }), /which have 99\.9% of them\.$/);
+  assert.match(wordsOfCovers({ clicks: 97, of: 100 }), /with 97% of all clicks\.$/);
+  assert.match(wordsOfCovers({ clicks: 99_999, of: 100_000 }), /with 99\.9% of all clicks\.$/);
 });
 
 test('a page of a tag is about the same time and audience', () => {

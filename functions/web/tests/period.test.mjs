@@ -59,7 +59,7 @@ test('hours are for a single day, or on request where there is room', () => {
 test('whole days may be those of UTC, and hours are none', () => {
   const days = (query, now) => daysOf(new URLSearchParams(query), utcDayOf(Date.parse(now)));
   // In Zurich, it is tomorrow.
-  assert.deepEqual(days({ range: '7d' }, '2026-10-30T23:30:00Z'), { range: '7d', first: '2026-10-24', last: '2026-10-30', name: '7 days', before: { first: '2026-10-17', last: '2026-10-23', name: 'the 7 days before' } });
+  assert.deepEqual(days({ range: '7d' }, '2026-10-30T23:30:00Z'), { range: '7d', first: '2026-10-24', last: '2026-10-30', name: '7 days', before: { first: '2026-10-17', last: '2026-10-23', name: 'the previous 7 days' } });
   assert.equal(days({ range: '24h' }, '2026-10-30T12:00:00Z').range, '30d');
   assert.equal(days({ range: 'own', from: '2026-10-29', to: '2027-01-01' }, '2026-10-30T12:00:00Z').last, '2026-10-30');
 });

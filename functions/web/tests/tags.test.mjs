@@ -61,9 +61,9 @@ test('what was counted, is partial or went wrong is not shown as done', () => {
 });
 
 test('a tag says what is being done to it', () => {
-  assert.equal(underWay([job({ state: 'running', from: 'news', to: 'x' })], 'News'), 'Being renamed');
-  assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: 'news', filter: { all: true } })], 'news'), 'Being deleted');
-  assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: '-a,b', filter: { tag: ['\\-a\\,b'], archived: 'all' } })], '-a,b'), 'Being deleted');
+  assert.equal(underWay([job({ state: 'running', from: 'news', to: 'x' })], 'News'), 'Renaming');
+  assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: 'news', filter: { all: true } })], 'news'), 'Deleting');
+  assert.equal(underWay([job({ state: 'queued', kind: 'untag', tag: '-a,b', filter: { tag: ['\\-a\\,b'], archived: 'all' } })], '-a,b'), 'Deleting');
   assert.equal(underWay([job({ state: 'running', kind: 'untag', tag: 'news', filter: { tag: ['news'], search: 'a' } })], 'news'), undefined);
   assert.equal(underWay([job({ from: 'news' })], 'news'), undefined);
 });

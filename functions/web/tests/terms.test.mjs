@@ -24,7 +24,7 @@ test('switching a link on or off gives the status that the API gives', () => {
 test('how much of a limit is used is said if there is one', () => {
   assert.equal(usedOf({ used: 37, max_clicks: 100 }), '37 of 100 used');
   // How often it was used may not be known.
-  assert.equal(usedOf({ used: null, max_clicks: 5 }), 'at most 5 uses');
+  assert.equal(usedOf({ used: null, max_clicks: 5 }), 'limit of 5 clicks');
   assert.equal(usedOf({ used: 3, max_clicks: null }), '');
 });
 
@@ -113,13 +113,13 @@ test('each wrong rule and variant is named', () => {
 
 test('each change of a history has words', () => {
   const words = (/** @type {any} */ changes) => sentencesOf(changes).filter((sentence) => typeof sentence === 'string');
-  assert.deepEqual(words({ deleted: true }), ['deleted it']);
-  assert.deepEqual(words({ is_protected: { from: true, to: true }, is_active: { from: true, to: false } }), ['changed the password', 'switched it off']);
+  assert.deepEqual(words({ deleted: true }), ['deleted the link']);
+  assert.deepEqual(words({ is_protected: { from: true, to: true }, is_active: { from: true, to: false } }), ['changed the password', 'disabled the link']);
   assert.deepEqual(words({ routing: { from: null, to: { rules: [{}], variants: [{}, {}] } } }), ['changed the rules and variants from none to 1 rule and 2 variants']);
   assert.deepEqual(words({ routing: { from: { rules: [{}] }, to: { rules: [{}], variants: [] } } }), ['changed the rules and variants (1 rule)']);
   for (const name of ['fallback_url', 'valid_from', 'expires_at', 'max_clicks']) {
     const [some, other] = name === 'max_clicks' ? [1, 2] : name === 'fallback_url' ? ['https://a.example/', 'https://b.example/'] : [hence(1), hence(2)];
     for (const [from, to] of [[null, some], [some, null], [some, other]]) assert.equal(sentencesOf({ [name]: { from, to } }).length, 1, name);
   }
-  assert.deepEqual(words({ something: { from: 1, to: 2 } }), ['changed it']);
+  assert.deepEqual(words({ something: { from: 1, to: 2 } }), ['changed the link']);
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import './browser.mjs';
+import { visibleTexts } from './visible.mjs';
 
 const { guessUrl, safeUrl } = await import('../app/core/address.js');
 const { age, counted, cutMiddle, hostOf, number, percent, percents, shortNumber, withoutScheme } = await import('../app/core/format.js');
@@ -116,4 +118,22 @@ test('a notification leads to its link, monitored URL or job, while that exists'
   assert.deepEqual(pageOf({ event_type: 'url.deleted', short_code: 'TVFpvdN', workspace_id: elsewhere }), ['links/TVFpvdN', {}, elsewhere]);
   assert.equal(pageOf({ event_type: 'url.purged', short_code: 'TVFpvdN' }), undefined);
   assert.equal(pageOf({ event_type: 'account.changed' }), undefined);
+});
+
+const APP = new URL('../app/', import.meta.url);
+const SHARED = new URL('../../../shared/lambda/src/', import.meta.url);
+/** Outside the application: the pages for visitors, and the sentences of the API. */
+const SENTENCES = ['following/page.rs', 'http/problem.rs', 'http/error.rs'];
+
+test('texts use the terms of words.md, and none of those that they replace', () => {
+  const rows = readFileSync(new URL('words.md', APP), 'utf8').matchAll(/^\| (?!Word \|)[^|]+ \| ([^|]+) \|$/gm);
+  const old = [...rows].flatMap(([, forbidden]) => forbidden.split('; '));
+  const whole = new Set(old.filter((term) => /^[A-Z]\w*$/.test(term)));
+  const inside = new RegExp(`(?<!\\p{L})(${old.filter((term) => !whole.has(term)).join('|')})(?!\\p{L})`, 'iu');
+  const isOld = (/** @type {string} */ text) => whole.has(text) || inside.test(text);
+  const modules = readdirSync(APP, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js') && !name.startsWith('vendor'));
+  const texts = modules.flatMap((name) => visibleTexts(readFileSync(new URL(name, APP), 'utf8')).map((text) => `${name}: ${text}`));
+  const sentences = SENTENCES.flatMap((name) => [...readFileSync(new URL(name, SHARED), 'utf8').matchAll(/"([^"\n]+)"/g)].map(([, text]) => `${name}: ${text}`));
+  assert(old.length > 50 && texts.length > 1000 && sentences.length > 50);
+  assert.deepEqual([...texts, ...sentences].filter((line) => isOld(line.slice(line.indexOf(': ') + 2))), []);
 });

@@ -166,12 +166,12 @@ fn worded(
             (&updated.user_id, of_link(&updated.link), "Your short link was changed", message)
         }
         EventDetail::UrlActivated(switched) | EventDetail::UrlDeactivated(switched) => {
-            let (on_or_off, subject) = match detail {
-                EventDetail::UrlActivated(_) => ("on", "Your short link was switched on"),
-                _ => ("off", "Your short link was switched off"),
+            let (done, subject) = match detail {
+                EventDetail::UrlActivated(_) => ("enabled", "Your short link was enabled"),
+                _ => ("disabled", "Your short link was disabled"),
             };
             let by = called(other_than(&switched.user_id, switched.by.as_ref())?);
-            let message = format!("Your short link {} was switched {on_or_off} by {by}.", link(&switched.link.code));
+            let message = format!("Your short link {} was {done} by {by}.", link(&switched.link.code));
             (&switched.user_id, of_link(&switched.link), subject, message)
         }
         EventDetail::UrlClicked(_)
@@ -204,9 +204,9 @@ fn worded(
             (user_id, of_link(id), "Your short link has expired", message)
         }
         EventDetail::UrlExhausted(UrlExhausted { link: id, user_id, max_clicks }) => {
-            let (code, times) = (link(&id.code), times(max_clicks.get()));
-            let message = format!("Your short link {code} was used {times}, as often as it may be.");
-            (user_id, of_link(id), "Your short link is used up", message)
+            let (code, limit) = (link(&id.code), in_clicks(max_clicks.get()));
+            let message = format!("Your short link {code} has reached its limit of {limit}.");
+            (user_id, of_link(id), "Your short link has reached its click limit", message)
         }
         EventDetail::UrlPurged(LinkEvent { link: id, user_id, by, .. }) => {
             let (code, by) = (link(&id.code), by_other(user_id, by.as_ref(), called));
@@ -222,12 +222,12 @@ fn worded(
             (&down.user_id, of_target(&down.target_id), "A monitored URL is down", message)
         }
         EventDetail::TargetUp(TargetUp { target_id, url: target, user_id, down_since }) => {
-            let message = format!("{} is up again. It was down since {down_since}.", url(target));
-            (user_id, of_target(target_id), "A monitored URL is up again", message)
+            let message = format!("{} is back up. It was down since {down_since}.", url(target));
+            (user_id, of_target(target_id), "A monitored URL is back up", message)
         }
         EventDetail::JobFinished(finished) => {
             let message = format!("Your job to {} {}.", finished.work.in_words(), ending(finished, called));
-            (&finished.user_id, NotificationSubject::Job(finished.job_id), "Your job is over", message)
+            (&finished.user_id, NotificationSubject::Job(finished.job_id), "Your job has finished", message)
         }
     };
     Some(Wording { user, about, subject, message })
@@ -246,7 +246,7 @@ fn by_other(owner: &UserId, by: Option<&Changer>, called: impl Fn(&Changer) -> S
 fn reason(down: &TargetDown) -> String {
     match (down.error, down.status_code) {
         (Some(error), _) => error.describe().to_owned(),
-        (None, Some(status_code)) => format!("it answered {status_code}"),
+        (None, Some(status_code)) => format!("it responded with {status_code}"),
         (None, None) => "it failed twice in a row".to_owned(),
     }
 }
@@ -275,17 +275,17 @@ fn ending(finished: &JobFinished, called: impl Fn(&Changer) -> String) -> String
     let JobFinished { state, reason, user_id, by, .. } = finished;
     let done = finished.in_words();
     match state {
-        JobState::Cancelled => format!("was cancelled{}: {done}", by_other(user_id, Some(by), called)),
+        JobState::Cancelled => format!("was canceled{}: {done}", by_other(user_id, Some(by), called)),
         JobState::Failed => {
             let reason = reason.unwrap_or(JobFailure::InternalError).sentence();
-            format!("has failed, since {reason}: {done}")
+            format!("failed because {reason}: {done}")
         }
         JobState::Queued | JobState::Running | JobState::Cancelling | JobState::Done => format!("is done: {done}"),
     }
 }
 
-fn times(number: u32) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{} times", grouped(number.into())) }
+fn in_clicks(number: u32) -> String {
+    if number == 1 { "1 click".to_owned() } else { format!("{} clicks", grouped(number.into())) }
 }
 
 /// 1000000 → `1,000,000`.
@@ -337,8 +337,8 @@ mod tests {
             wording(&down).unwrap().message
         };
 
-        assert_eq!(sentence(Some(503), None), "https://example.com/a is down: it answered 503.");
-        let expected = "https://example.com/a is down: it did not answer in time.";
+        assert_eq!(sentence(Some(503), None), "https://example.com/a is down: it responded with 503.");
+        let expected = "https://example.com/a is down: it timed out.";
         assert_eq!(sentence(None, Some(CheckError::Timeout)), expected);
     }
 
@@ -351,7 +351,7 @@ mod tests {
             down_since: Timestamp::parse("2026-03-02T14:05:09Z").unwrap(),
         });
 
-        let expected = "https://example.com/a is up again. It was down since 2026-03-02T14:05:09.000Z.";
+        let expected = "https://example.com/a is back up. It was down since 2026-03-02T14:05:09.000Z.";
         assert_eq!(wording(&up).unwrap().message, expected);
     }
 
@@ -371,11 +371,11 @@ mod tests {
         assert_eq!(sentence(rename.clone(), JobState::Done, (5_000, 2), None), expected);
         let expected = "Your job to archive links is done: 1 link changed.";
         assert_eq!(sentence(archive.clone(), JobState::Done, (1, 0), None), expected);
-        let expected = "Your job to archive links was cancelled: 0 links changed.";
+        let expected = "Your job to archive links was canceled: 0 links changed.";
         assert_eq!(sentence(archive, JobState::Cancelled, (0, 0), None), expected);
         assert_eq!(
             sentence(rename, JobState::Failed, (7, 0), Some(JobFailure::NoProgress)),
-            "Your job to rename the tag a to b has failed, since it came no further for an hour: 7 links changed."
+            "Your job to rename the tag a to b failed because it made no progress for an hour: 7 links changed."
         );
     }
 

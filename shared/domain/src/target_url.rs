@@ -79,7 +79,7 @@ impl TargetUrl {
     pub fn refuse_own<'a>(&self, own: impl IntoIterator<Item = &'a OwnAddress>) -> Result<(), &'static str> {
         let url = self.url();
         let leads_to = |address: &OwnAddress| url.as_ref().is_some_and(|url| address.is_address_of(url));
-        refuse(own.into_iter().any(leads_to), "must not point to the shortener itself")
+        refuse(own.into_iter().any(leads_to), "must not be a Linklet link")
     }
 
     /// The URL for a `Location` header, which is a URI ([RFC 9110, 10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2)). A
@@ -363,7 +363,7 @@ mod tests {
         let refused = |url| TargetUrl::parse(url).unwrap().refuse_own(&own);
 
         for looping in ["https://go.example.com/abcd", "http://GO.example.com.:80/", "https://api.example.com"] {
-            assert_eq!(refused(looping).unwrap_err().to_string(), "must not point to the shortener itself");
+            assert_eq!(refused(looping).unwrap_err().to_string(), "must not be a Linklet link");
         }
         assert_eq!(refused("https://example.com/"), Ok(()));
     }

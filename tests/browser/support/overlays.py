@@ -46,7 +46,7 @@ def show_more_for_selected(tab: Tab) -> None:
 
 def expire_selected(tab: Tab) -> None:
     show_more_for_selected(tab)
-    tab.page.get_by_role("menuitem", name="Set expiry").click()
+    tab.page.get_by_role("menuitem", name="Set expiration").click()
 
 
 def find(tab: Tab, text: str = "sale", found: str = "Spring sale") -> None:
@@ -57,7 +57,7 @@ def find(tab: Tab, text: str = "sale", found: str = "Spring sale") -> None:
 
 def choose_days(tab: Tab) -> None:
     tab.button(DATES).click()
-    tab.page.get_by_role("menuitemradio", name="Choose the days").click()
+    tab.page.get_by_role("menuitemradio", name="Custom range").click()
 
 
 def merge_tags(tab: Tab) -> None:
@@ -68,13 +68,13 @@ def merge_tags(tab: Tab) -> None:
 def show_terms(tab: Tab) -> None:
     tab.page.keyboard.press("c")
     form = tab.dialog("New link")
-    form.locator("summary", has_text="When and for whom").click()
+    form.locator("summary", has_text="Access and limits").click()
 
 
 def show_rules(tab: Tab) -> None:
     tab.page.keyboard.press("r")
     drawer = tab.dialog(re.compile("^Rules and variants"))
-    drawer.locator("summary", has_text="Try them out").click()
+    drawer.locator("summary", has_text="Test the rules").click()
 
 
 # What shows the dates of a range.
@@ -83,7 +83,7 @@ DATES = re.compile("^Days: ")
 SWITCHER = re.compile("Switch workspace|^More$")
 OVERLAYS = {
     "a new link": Overlay("links", press("c"), "dialog", "New link"),
-    "several new links": Overlay("links", press("C"), "dialog", "New links"),
+    "several new links": Overlay("links", press("C"), "dialog", "Bulk create"),
     "when and for whom a link works": Overlay("links", show_terms, "dialog", "New link"),
     "rules and variants": Overlay("links/{code}", show_rules, "dialog", re.compile("^Rules and variants")),
     "another destination": Overlay("links/{code}", click("Change destination"), "dialog", "Change destination"),
@@ -91,32 +91,32 @@ OVERLAYS = {
     "a QR code": Overlay("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Overlay("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),
     "named times": Overlay("links/{code}", click(DATES), "menu", DATES),
-    "days of an overview": Overlay("overview", choose_days, "dialog", "Choose the days"),
+    "days of an overview": Overlay("overview", choose_days, "dialog", "Custom range"),
     "tags": Overlay("overview", click(re.compile("^Links: ")), "menu", re.compile("^Links: ")),
     "a tag that is renamed": Overlay("tags", click("Rename sale"), "dialog", "Rename the tag sale"),
     "tags that are merged": Overlay("tags", merge_tags, "dialog", "Rename the tag sale"),
     "a tag that is deleted": Overlay("tags", click("Delete sale"), "dialog", "Delete the tag “sale”?"),
-    "the order of tags": Overlay("tags", click(re.compile("^Order")), "menu", re.compile("^Order")),
+    "the order of tags": Overlay("tags", click(re.compile("^Sort by")), "menu", re.compile("^Sort by")),
     "what can be downloaded": Overlay("links/{code}", click("Download"), "menu", "Download"),
     "dates": Overlay("links", click("Created"), "dialog", "Created between"),
     "a question": Overlay("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
     "what else can be done to a selection": Overlay("links?tag=spring", show_more_for_selected, "menu", "More for the selected links"),
-    "the expiry of a selection": Overlay("links?tag=spring", expire_selected, "dialog", "When 1 link expire"),
-    "the list of keys": Overlay("links", press("?"), "dialog", "Keyboard"),
+    "the expiry of a selection": Overlay("links?tag=spring", expire_selected, "dialog", "Expiration of 1 link"),
+    "the list of keys": Overlay("links", press("?"), "dialog", "Keyboard shortcuts"),
     "the palette": Overlay("links", press("Control+k"), "dialog", "Find anything"),
     "what the palette finds": Overlay("overview", find, "dialog", "Find anything"),
-    "a palette that finds nothing": Overlay("overview", partial(find, text="nothing has this name", found="Nothing found"), "dialog", "Find anything"),
+    "a palette that finds nothing": Overlay("overview", partial(find, text="nothing has this name", found="No results"), "dialog", "Find anything"),
     "a new key": Overlay("keys", press("c"), "dialog", re.compile("key")),
     "a key that is renamed": Overlay("keys", click("Rename Nightly export"), "dialog", re.compile("Nightly export|Rename")),
     "an account that is closed": Overlay("account?view=data", click("Close my account"), "dialog", "Close your account?"),
     "closing the workspace": Overlay("settings", click("Close this workspace"), "dialog", re.compile("^Close .+")),
-    "whose activity": Overlay("activity", click("Who"), "menu", "Who"),
-    "of what kind activity is": Overlay("activity", click("What"), "menu", "What"),
-    "days of activity": Overlay("activity", click("When"), "dialog", "Done between"),
+    "whose activity": Overlay("activity", click("Person"), "menu", "Person"),
+    "of what kind activity is": Overlay("activity", click("Action"), "menu", "Action"),
+    "days of activity": Overlay("activity", click("Date"), "dialog", "Date range"),
     "a new workspace": Overlay("settings", click("New workspace"), "dialog", "New workspace"),
     "a row's menu": Overlay("links?tag=spring", click(re.compile("^More for ")), "menu", re.compile("^More for ")),
     "a link's menu": Overlay("links/{code}", lambda tab: tab.page.get_by_role("main").get_by_role("button", name="More").click(), "menu", "More"),
-    "the order": Overlay("links", click(re.compile("^Order")), "menu", re.compile("^Order")),
+    "the order": Overlay("links", click(re.compile("^Sort by")), "menu", re.compile("^Sort by")),
     "the workspaces": Overlay("links", lambda tab: tab.button(SWITCHER).locator("visible=true").press("Enter"), "menu", SWITCHER),
     "the account's menu": Overlay("links", click(re.compile("@example.com|^More$")), "menu", re.compile("@example.com|^More$")),
 }

@@ -131,7 +131,7 @@ class Tab:
 
     def figures(self) -> Locator:
         """The big numbers."""
-        return self.page.locator("dl[aria-label=Numbers]")
+        return self.page.locator("dl[aria-label=Statistics]")
 
     def clicks_are(self, count: int) -> None:
         expect(self.figures()).to_contain_text(re.compile(rf"Clicks\s*{count}(?!\d)"))
@@ -141,7 +141,7 @@ class Tab:
 
     def sign_in_again(self) -> None:
         """After the session has ended."""
-        self.submit("Go on", {"Password": PASSWORD}, self.dialog("Your session is over"))
+        self.submit("Continue", {"Password": PASSWORD}, self.dialog("Your session has expired"))
 
     def clipboard(self) -> str:
         return self.page.evaluate("navigator.clipboard.readText()")

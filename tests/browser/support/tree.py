@@ -89,7 +89,7 @@ IMAGES = {"image", "img", "Canvas", "graphics-document", "SvgRoot"}
 # What one hears before what is in it, if it has a name.
 GROUPS = {"Date", "region", "search", "navigation", "dialog", "group", "form", "figure", "table", "list", "listbox", "menu", "main"}
 # Each of them does the same, wherever it stands.
-SAME_EFFECT = re.compile("^Only links with the tag ")
+SAME_EFFECT = re.compile("^Show only links with the tag ")
 
 
 def group_of(node: Node) -> Node | None:
@@ -130,7 +130,7 @@ def wrong_page(tree: Node, is_framed: bool = True) -> list[str]:
     regions = [node for node in tree.find("status") if node.states.get("live") == "polite" and not node.text()]
     if not regions:
         wrong.append("nothing waits to say what happens")
-    if is_framed and [link.name for link in tree.find("link")[:1]] != ["Skip to the content"]:
+    if is_framed and [link.name for link in tree.find("link")[:1]] != ["Skip to content"]:
         wrong.append("the first link doesn't skip to the content")
     if is_framed and not tree.name.endswith("· Linklet"):
         wrong.append(f"its title is “{tree.name}”")

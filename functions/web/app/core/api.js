@@ -149,9 +149,9 @@ async function send(url, request) {
 function failureOfFetch(error) {
   const name = error instanceof Error ? error.name : '';
   if (name === 'AbortError') return error;
-  if (name === 'TimeoutError') return new ApiError('timeout', 'This took too long.');
+  if (name === 'TimeoutError') return new ApiError('timeout', 'The request timed out.');
   lostConnection();
-  return new ApiError('offline', `${navigator.onLine === false ? 'You are offline: ' : ''}Linklet can’t be reached.`);
+  return new ApiError('offline', `${navigator.onLine === false ? 'You’re offline. ' : ''}Linklet can’t be reached.`);
 }
 
 /**
@@ -223,6 +223,6 @@ async function failureOf(response) {
   const body = await response.json().catch(() => ({}));
   if (typeof body?.code === 'string') return refusalOf(body, { status, correlationId, retryAfter });
   // API Gateway's own answers have a `message`.
-  const detail = status === 429 ? 'Too many requests at once.' : `The server answered with ${status}.`;
+  const detail = status === 429 ? 'Too many requests.' : `The server responded with ${status}.`;
   return new ApiError('broken', detail, { status, correlationId, retryAfter: retryAfter ?? (status === 429 ? 2 : undefined) });
 }

@@ -48,7 +48,7 @@ export function useForm(initial, send, { check = () => ({}), keeps = false } = {
 
   /** @param {unknown} error */
   function show(error) {
-    const failed = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong here.');
+    const failed = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong.');
     if (failed !== error) console.error(error);
     const { field } = failed;
     if (field && field in values) setErrors({ [field]: failed.message });

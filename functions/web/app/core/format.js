@@ -32,20 +32,29 @@ export const day = (when) => dayFormat.format(new Date(when));
 /** The whole time, for a tooltip. @param {string | Date} when */
 export const fullTime = (when) => fullFormat.format(new Date(when));
 
-/** `today 14:05`, `yesterday 09:30`, `3 Mar 2026` @param {string | Date} when */
-export function moment(when) {
+/** `today, 14:05`, `yesterday, 09:30`, `3 Mar 2026`, within a sentence @param {string | Date} when */
+export function momentInText(when) {
   const date = new Date(when);
   const days = Math.round((startOfDay(date) - startOfDay(new Date())) / DAY_MS);
   if (Math.abs(days) > 1) return dayFormat.format(date);
-  return `${relativeDay.format(days, 'day')} ${timeFormat.format(date)}`;
+  return `${relativeDay.format(days, 'day')}, ${timeFormat.format(date)}`;
 }
 
-/** The same with the time of the day, however long ago it is: `3 Mar 2026 14:05` @param {string | Date} when */
-export function exactMoment(when) {
-  const text = moment(when);
+/** The same where it stands alone: `Today, 14:05` @param {string | Date} when */
+export const moment = (when) => capitalized(momentInText(when));
+
+/** With the time of the day, however long ago it is: `3 Mar 2026, 14:05`, within a sentence @param {string | Date} when */
+export function exactMomentInText(when) {
+  const text = momentInText(when);
   const time = timeFormat.format(new Date(when));
-  return text.endsWith(time) ? text : `${text} ${time}`;
+  return text.endsWith(time) ? text : `${text}, ${time}`;
 }
+
+/** The same where it stands alone. @param {string | Date} when */
+export const exactMoment = (when) => capitalized(exactMomentInText(when));
+
+/** @param {string} text */
+const capitalized = (text) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
 
 /** As an input for date and time wants it: in the visitor's zone, without saying so. @param {string | Date} when */
 export function localText(when) {

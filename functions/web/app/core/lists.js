@@ -45,7 +45,7 @@ import { session } from './session.js';
 /** `37 of 100 used`; nothing if there is no limit. @param {Pick<Link, 'used' | 'max_clicks'>} link */
 export function usedOf({ used, max_clicks: most }) {
   if (!most) return '';
-  return used === null ? `at most ${counted(most, 'use')}` : `${number(used)} of ${number(most)} used`;
+  return used === null ? `limit of ${counted(most, 'click')}` : `${number(used)} of ${number(most)} used`;
 }
 
 /**
@@ -68,8 +68,8 @@ export function noteMade(made, link) {
 /** @param {any} made @param {Link | undefined} link */
 export function wordsOfMade(made, link) {
   if (!made.reused) return 'Link created.';
-  const archived = link?.archived === false ? ' It was archived, and is back.' : ' It is archived.';
-  return `You already had this one.${made.archived ? archived : ''}`;
+  const archived = link?.archived === false ? ' It’s no longer archived.' : ' It’s archived.';
+  return `You already have this link.${made.archived ? archived : ''}`;
 }
 
 /** As much of a link as is counted. @typedef {Pick<Link, 'tags' | 'archived' | 'status' | 'total_clicks'>} CountedLink */

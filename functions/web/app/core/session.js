@@ -190,7 +190,7 @@ function forget() {
   kept = undefined;
   clearTimeout(renewing);
   sessionStorage.removeItem(SESSION_KEY);
-  endRenewal(new ApiError('problem', 'You have signed out.', { status: 401, code: 'signed_out' }));
+  endRenewal(new ApiError('problem', 'You’re signed out.', { status: 401, code: 'signed_out' }));
   forgetResources();
   session.set({ status: 'out', email: '', slug: undefined, me: undefined, workspaces: undefined, isNowhere: false, visit: session.get().visit + 1 });
 }
@@ -280,7 +280,7 @@ export async function signInAgain(password, email = session.get().email) {
   if (email !== before && kept && claimsOf(kept.token).sub !== claimsOf(answer.token).sub) {
     // What is on the page is nobody else's business.
     await call('POST /api/auth/logout', { token: answer.token, withCookie: wasRemembered, body: {} });
-    throw new ApiError('problem', 'This is another account. Sign out to use it.', { field: 'email' });
+    throw new ApiError('problem', 'That’s a different account. Sign out to use it.', { field: 'email' });
   }
   try {
     const there = slug ? await call('POST /api/auth/switch', { token: answer.token, body: { workspace: slug } }) : answer;
@@ -295,7 +295,7 @@ export async function signInAgain(password, email = session.get().email) {
 async function goElsewhere(answer) {
   const { isNowhere, removals = 0, slug } = session.get();
   // What was being done belongs to the workspace that is left.
-  endRenewal(new ApiError('problem', 'You can’t use that workspace any more.', { status: 401, code: 'signed_out' }));
+  endRenewal(new ApiError('problem', 'You no longer have access to that workspace.', { status: 401, code: 'signed_out' }));
   await enter(answer);
   if (!isNowhere) session.set({ removals: removals + 1, lost: slug });
 }

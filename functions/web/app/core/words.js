@@ -2,20 +2,20 @@
 
 /** @type {Record<string, string>} */
 const WORDS = {
-  invalid_credentials: 'The address or the password is wrong.',
-  service_unavailable: 'Linklet can’t reach its data at the moment.',
-  internal_error: 'Linklet has made a mistake.',
-  rate_limited: 'That was too much at once.',
-  try_again: 'There was no time left for it.',
+  invalid_credentials: 'Wrong email or password.',
+  service_unavailable: 'Linklet is temporarily unavailable.',
+  internal_error: 'An unexpected error occurred.',
+  rate_limited: 'Too many requests.',
+  try_again: 'This took too long.',
   short_code_taken: 'This code is taken.',
-  link_purged: 'It was deleted, with its statistics.',
-  last_admin: 'A workspace needs an admin: make somebody else one first.',
-  target_quota_reached: 'This workspace, or all that its creator has, monitors as many URLs as it may. Stop monitoring another one first.',
-  target_watched: 'Links watch it: switch “Watch” off for them first.',
-  email_taken: 'This address has an account already.',
-  invitation_invalid: 'This invitation was used or withdrawn, is too old, or is for another address.',
-  no_workspace: 'You are in no workspace.',
-  destination_fixed: 'Where links lead is fixed in this workspace.',
+  link_purged: 'It was deleted with its statistics.',
+  last_admin: 'A workspace needs an admin. Make someone else an admin first.',
+  target_quota_reached: 'This workspace or its creator has reached the limit of monitored URLs. Stop monitoring another one first.',
+  target_watched: 'Links monitor this URL. Turn that off in them first.',
+  email_taken: 'An account with this email already exists.',
+  invitation_invalid: 'This invitation is no longer valid, or is for another email.',
+  no_workspace: 'You’re not in a workspace.',
+  destination_fixed: 'Destinations are locked in this workspace.',
 };
 
 /** @param {string} code @param {string} detail what the API says */

@@ -37,7 +37,7 @@ export function App() {
     if (removals) import('../parts/closed/closed.js').then(({ sayWhatWasLost }) => sayWhatWasLost(), () => {});
   }, [removals]);
 
-  if (status === 'starting') return hasFailed ? html`<main id="main" class="alone"><p role="status">Linklet can’t be reached. Trying again …</p></main>` : null;
+  if (status === 'starting') return hasFailed ? html`<main id="main" class="alone"><p role="status">Linklet can’t be reached. Trying again…</p></main>` : null;
   // Who isn't signed in, or is in no workspace, stays at the address that they wanted, and is there afterwards.
   const isElsewhere = workspace !== undefined && workspace !== slug;
   const instead = isAlone ? SIGN_IN : isNowhere ? page?.path !== 'account' && NOWHERE : isElsewhere && ELSEWHERE;

@@ -37,7 +37,7 @@ export function Frame({ page }) {
   };
   const openKeys = () => setOpen('keys');
   const nameWorkspace = () => setOpen('name');
-  useShortcuts('Everywhere', [{ keys: `${MOD} K`, text: FIND, act: openPalette }, { keys: '?', text: 'Show all keys', act: openKeys }]);
+  useShortcuts('General', [{ keys: `${MOD} K`, text: FIND, act: openPalette }, { keys: '?', text: 'Keyboard shortcuts', act: openKeys }]);
 
   const shown = {
     // In no workspace, these two are all that there is.
@@ -52,7 +52,7 @@ export function Frame({ page }) {
     event.preventDefault();
     /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus();
   };
-  return html`<a class="skip" href="#main" onClick=${onSkip}>Skip to the content</a>
+  return html`<a class="skip" href="#main" onClick=${onSkip}>Skip to content</a>
     <${Rail} ...${shown} />
     <main id="main" class="framed"><${PageHost} page=${page} key=${session.get().visit} /></main>
     <${BottomBar} ...${shown} />
@@ -85,8 +85,8 @@ function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
 
 /** Why mails don't reach the person, in short. @param {import('../core/session.js').Me} [me] */
 function troubleOf(me) {
-  if (me?.undeliverable) return 'Mail comes back';
-  return me?.verified === false && 'Confirm your address';
+  if (me?.undeliverable) return 'Email is bouncing';
+  return me?.verified === false && 'Confirm your email';
 }
 
 /** @param {RailProps} props */
@@ -117,7 +117,7 @@ const FIND = 'Find anything';
 
 /** @type {import('../ui/menu.js').MenuItem[]} */
 const LEAVING = [
-  { label: 'API documentation', icon: 'table', href: 'api/docs' },
+  { label: 'API reference', icon: 'table', href: 'api/docs' },
   { label: 'Sign out', icon: 'out', act: () => signOut() },
 ];
 
@@ -125,6 +125,6 @@ const LEAVING = [
 const accountItems = (openPalette, openKeys) => [
   { label: FIND, icon: 'search', note: `${MOD} K`, act: openPalette },
   { label: 'Account', icon: 'account', href: href('account') },
-  { label: 'Keyboard', icon: 'more', act: openKeys },
+  { label: 'Keyboard shortcuts', icon: 'more', act: openKeys },
   ...LEAVING,
 ];

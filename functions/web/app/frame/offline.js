@@ -7,6 +7,6 @@ export function OfflineBar() {
   const { isOnline } = useStore(connection);
   return html`<div class="offline-region" role="status">
     ${!isOnline &&
-    html`<p class="offline"><strong>No connection.</strong> You can go on reading what is here. What you type is kept.</p>`}
+    html`<p class="offline"><strong>No connection.</strong> You can keep reading, and nothing you type is lost.</p>`}
   </div>`;
 }

@@ -44,7 +44,7 @@ export function PageHost({ page }) {
   const retry = () => (attempt > 0 && isOnline ? location.reload() : setAttempt(attempt + 1));
   if (!page) return html`<${NotFound} />`;
   if (loaded.page === page && loaded.failed) {
-    const [what, why] = isOnline ? ['This page can’t be shown.', 'Its files couldn’t be loaded.'] : ['You are offline.', 'This page wasn’t opened before, so it is shown as soon as there is a connection.'];
+    const [what, why] = isOnline ? ['Couldn’t load this page.', 'Its files didn’t load.'] : ['You’re offline.', 'This page loads once you’re back online.'];
     return html`<${Page} title=${page.title}><${Failure} what=${what} error=${new ApiError('offline', why)} retry=${retry} /><//>`;
   }
   if (!isReady) return html`<${Page} title=${page.title}><${Skeleton} rows=${5} height=${56} /><//>`;
@@ -102,13 +102,13 @@ function Guarded({ children }) {
   const [error, reset] = useErrorBoundary((mistake) => console.error(mistake));
   if (!error) return children;
   return html`<${Page} title="Something went wrong">
-    <p>This page has made a mistake. What is stored isn’t harmed.</p>
-    <p><${Button} onClick=${reset}>Try again<//> <${Button} kind="quiet" onClick=${() => location.reload()}>Load everything again<//></p>
+    <p>This page ran into a problem. Your data is safe.</p>
+    <p><${Button} onClick=${reset}>Try again<//> <${Button} kind="quiet" onClick=${() => location.reload()}>Reload<//></p>
   <//>`;
 }
 
 function NotFound() {
-  return html`<${Page} title="There is no such page">
-    <p>The address may be mistyped. <a href=${href('links')}>Your links</a></p>
+  return html`<${Page} title="Page not found">
+    <p>Check the address, or go to <a href=${href('links')}>your links</a>.</p>
   <//>`;
 }

@@ -10,9 +10,9 @@ import { FormFailure } from '../ui/states.js';
 export function SessionOver() {
   const form = useForm({ email: session.get().email, password: '' }, ({ email, password }) => signInAgain(password, email.trim()));
   const footer = html`<${Button} onClick=${() => signOut()}>Sign out<//>
-    <${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Go on<//>`;
-  return html`<${Dialog} title="Your session is over" mustAnswer onClose=${() => {}} footer=${footer} onSubmit=${form.submit}>
-    <p>Enter your password to go on. Nothing on this page is lost.</p>
+    <${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Continue<//>`;
+  return html`<${Dialog} title="Your session has expired" mustAnswer onClose=${() => {}} footer=${footer} onSubmit=${form.submit}>
+    <p>Enter your password to continue. Nothing on this page is lost.</p>
     <${FormFailure} error=${form.failure} />
     <${Field} label="Email" type="email" autocomplete="username" ...${form.field('email')} />
     <${Field} label="Password" type="password" autocomplete="current-password" autofocus required ...${form.field('password')} />

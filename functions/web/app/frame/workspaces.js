@@ -49,7 +49,7 @@ function noteOf({ role, paused_at, closed_at, restorable_until }) {
   return left > 0 ? `Closed, ${left < DAY_MS ? 'less than a day' : counted(Math.ceil(left / DAY_MS), 'day')} left` : 'Closed';
 }
 
-const LEAVE = { title: 'Leave your changes?', text: 'What you have typed isn’t saved yet.', action: 'Leave', isDanger: true };
+const LEAVE = { title: 'Discard changes?', text: 'You have unsaved changes.', action: 'Discard', isDanger: true };
 
 /** Whether nothing would be lost, or somebody doesn't mind. */
 export const isLeftWillingly = async () => !hasUnsavedChanges() || ask(LEAVE);
@@ -60,8 +60,8 @@ export async function enterWorkspace(slug, name) {
   if (!(await isLeftWillingly())) return;
   try {
     await switchWorkspace(slug);
-    toast(`You are in ${name} now.`);
+    toast(`Switched to ${name}.`);
   } catch (error) {
-    toastFailure('The workspace wasn’t changed.', error);
+    toastFailure('Couldn’t switch workspaces.', error);
   }
 }

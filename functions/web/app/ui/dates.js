@@ -19,7 +19,7 @@ export function DateFilter({ label, title, from, to }) {
   const [first, last] = [from, to].map((text) => text && day(`${text}T12:00`));
   const words = first && last ? `${first} – ${last}` : first ? `Since ${first}` : `Until ${last}`;
   return html`<div class="chips" ref=${part}>${from || to
-    ? html`<${Chip} tone="on" removeLabel="From any time" onRemove=${focused(() => setQuery({ from: '', to: '' }))}>${words}<//>`
+    ? html`<${Chip} tone="on" removeLabel="Clear dates" onRemove=${focused(() => setQuery({ from: '', to: '' }))}>${words}<//>`
     : html`<${Chip} onClick=${() => setOpen(true)}>${label}<//>`}
   ${isOpen && html`<${Lazy} load=${() => import('../parts/dates/dates.js')} name="DatesDialog" title=${title} from=${from} to=${to} onFailure=${close} onClose=${close} />`}</div>`;
 }

@@ -163,7 +163,7 @@ function AskDialog({ question }) {
     ${text && html`<p>${text}</p>`}
     ${typed &&
     html`<${Field}
-      label=${html`Type <code>${typed}</code> to go on`}
+      label=${html`Type <code>${typed}</code> to confirm`}
       autocomplete="off"
       autofocus
       value=${text2}

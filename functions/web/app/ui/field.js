@@ -65,8 +65,8 @@ function Reveal({ what, isShown, onChange }) {
     ref=${button}
     type="button"
     class="button quiet square reveal"
-    aria-label="Show what is typed"
-    title="Show what is typed"
+    aria-label="Reveal"
+    title="Reveal"
     aria-describedby=${what}
     aria-pressed=${isShown}
     onClick=${() => onChange(!isShown)}

@@ -12,7 +12,7 @@ export function Lazy({ load, name, waiting = null, onFailure, ...props }) {
   const [module, setModule] = useState(/** @type {any} */ (undefined));
   useEffect(() => {
     load().then(setModule, async () => {
-      if (!(await reloadIfOutdated())) toast(connection.get().isOnline ? 'This couldn’t be loaded. Try again in a moment.' : 'You are offline, and this wasn’t opened before. Try again when there is a connection.', { tone: 'bad' });
+      if (!(await reloadIfOutdated())) toast(connection.get().isOnline ? 'Couldn’t load this. Try again in a moment.' : 'You’re offline. Try again once you’re back online.', { tone: 'bad' });
       onFailure?.();
     });
   }, []);

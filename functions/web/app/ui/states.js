@@ -52,7 +52,7 @@ export function Failure({ what, error, retry }) {
     <div class="failure-text">
       <p><strong>${what}</strong> ${error.message}</p>
       ${error.correlationId &&
-      html`<p class="small-print">Reference <code>${error.correlationId}</code> <${CopyButton} text=${error.correlationId} label="Copy the reference" /></p>`}
+      html`<p class="small-print">Reference <code>${error.correlationId}</code> <${CopyButton} text=${error.correlationId} label="Copy reference" /></p>`}
     </div>
     ${retry &&
     html`<${Button} icon="refresh" onClick=${retry} disabled=${isWaiting}>${isWaiting ? `Try again in ${wait} s` : 'Try again'}<//>`}

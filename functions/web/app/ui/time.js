@@ -1,10 +1,10 @@
 import { html } from '../vendor/preact.js';
-import { fullTime, moment } from '../core/format.js';
+import { fullTime, moment, momentInText } from '../core/format.js';
 
 /**
  * A point in time as people read it, with the whole of it as a tooltip.
- * @param {{ at: string, children?: unknown }} props `children` is shown instead
+ * @param {{ at: string, isInText?: boolean, children?: unknown }} props `children` is shown instead
  */
-export function Time({ at, children }) {
-  return html`<time datetime=${at} title=${fullTime(at)}>${children ?? moment(at)}</time>`;
+export function Time({ at, isInText = false, children }) {
+  return html`<time datetime=${at} title=${fullTime(at)}>${children ?? (isInText ? momentInText : moment)(at)}</time>`;
 }

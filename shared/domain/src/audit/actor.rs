@@ -98,7 +98,7 @@ impl Changer {
 
     /// What others call them.
     pub fn called(&self) -> &str {
-        self.name.as_ref().map_or("somebody else", FullName::as_str)
+        self.name.as_ref().map_or("someone else", FullName::as_str)
     }
 }
 

@@ -107,14 +107,14 @@ impl LinkTask {
             Self::Tag { tag } => format!("add the tag {}", tag.as_str()),
             Self::Untag { tag } => format!("remove the tag {}", tag.as_str()),
             Self::RenameTag { from, to } => format!("rename the tag {} to {}", from.as_str(), to.as_str()),
-            Self::SwitchOff => "switch links off".to_owned(),
-            Self::SwitchOn => "switch links on".to_owned(),
+            Self::SwitchOff => "disable links".to_owned(),
+            Self::SwitchOn => "enable links".to_owned(),
             Self::Archive => "archive links".to_owned(),
-            Self::Unarchive => "take links out of the archive".to_owned(),
+            Self::Unarchive => "unarchive links".to_owned(),
             Self::Delete => "delete links".to_owned(),
             Self::Purge => "purge links with their statistics".to_owned(),
-            Self::SetExpiry { expires_at: Some(expiry) } => format!("let links expire at {expiry}"),
-            Self::SetExpiry { expires_at: None } => "let links never expire".to_owned(),
+            Self::SetExpiry { expires_at: Some(expiry) } => format!("set links to expire at {expiry}"),
+            Self::SetExpiry { expires_at: None } => "set links to never expire".to_owned(),
         }
     }
 }

@@ -195,9 +195,9 @@ impl JobFailure {
     /// The sentence for people.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::RightsLost => "whoever has asked for it may not do this any more",
-            Self::NoProgress => "it came no further for an hour",
-            Self::InternalError => "something went wrong on our side",
+            Self::RightsLost => "the member who started it can no longer do this",
+            Self::NoProgress => "it made no progress for an hour",
+            Self::InternalError => "something went wrong on Linklet's side",
         }
     }
 }
@@ -273,7 +273,7 @@ impl JobWork {
         match self {
             Self::Links(job) => job.task.in_words(),
             Self::Workspace(WorkspaceJob::CloseWorkspace) => "close the workspace".to_owned(),
-            Self::Workspace(WorkspaceJob::ReopenWorkspace) => "bring the workspace back".to_owned(),
+            Self::Workspace(WorkspaceJob::ReopenWorkspace) => "restore the workspace".to_owned(),
         }
     }
 }

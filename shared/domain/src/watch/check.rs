@@ -124,20 +124,20 @@ impl CheckError {
     /// Describes the error in words, as the last clause of a sentence about the target.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Dns => "its host name could not be resolved",
-            Self::Connect => "no connection could be made",
-            Self::Tls => "no secure connection could be made",
+            Self::Dns => "its DNS lookup failed",
+            Self::Connect => "the connection failed",
+            Self::Tls => "the TLS connection failed",
             Self::TlsChain => "its certificate chain is incomplete or not trusted",
             Self::TlsExpired => "its certificate has expired or is not valid yet",
             Self::TlsName => "its certificate is for another host name",
             Self::TlsCertificate => "its certificate is not valid",
-            Self::TlsProtocol => "it speaks no TLS, or only an old version",
-            Self::Timeout => "it did not answer in time",
+            Self::TlsProtocol => "it has no TLS or an outdated version",
+            Self::Timeout => "it timed out",
             Self::NotPublic => "its address is not public",
             Self::PortNotAllowed => "its port is not allowed",
-            Self::TooManyRedirects => "it redirects too often",
-            Self::InvalidRedirect => "it redirects to an address that can't be followed",
-            Self::Other => "it gave no valid answer",
+            Self::TooManyRedirects => "it has too many redirects",
+            Self::InvalidRedirect => "it has an invalid redirect",
+            Self::Other => "its response is invalid",
         }
     }
 }

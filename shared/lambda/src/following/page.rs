@@ -71,7 +71,7 @@ pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Respons
         }
         Problem::NotFound => (of(problem, about_case(request), pages.contact), policy()),
         Problem::LinkSuspended | Problem::LinkWithheld if pages.contact.is_some() => {
-            (of(problem, " If it is a mistake, write to the address below.", pages.contact), policy())
+            (of(problem, " If this is a mistake, email the address below.", pages.contact), policy())
         }
         _ => (of(problem, "", pages.contact), policy()),
     };
@@ -115,7 +115,7 @@ fn of(problem: Problem, more_advice: &str, contact: Option<&str>) -> String {
 /// What there is to say of capital and small letters: they matter only in codes that may be generated.
 fn about_case(request: &Request) -> &'static str {
     let is_cased = ShortCode::followed(code_in(request)).is_ok_and(|code| code.has_generated_form());
-    if is_cased { " Capital and small letters make a difference in it." } else { "" }
+    if is_cased { " It’s case-sensitive." } else { "" }
 }
 
 /// The last segment of the path that isn't empty.
@@ -148,7 +148,7 @@ fn asking(problem: Problem, action: &str) -> String {
 <form method="post"{action}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="off" required maxlength="128" autofocus aria-describedby="advice"{described}>
-<button>Open the link</button>
+<button>Open link</button>
 </form>"#
     );
     page(what, "", &form)
@@ -156,7 +156,7 @@ fn asking(problem: Problem, action: &str) -> String {
 
 /// The page for machines, with what chats and social networks show (the [Open Graph protocol](https://ogp.me)).
 fn teaser_of(preview: Option<&Preview>, short_url: &str) -> String {
-    const NAME: &str = "A short link";
+    const NAME: &str = "Short link";
     let Preview { title, description, image } = preview.cloned().unwrap_or_default();
     let title = title.as_ref().map_or(Cow::Borrowed(NAME), |title| escaped(title.as_str()));
     let mut meta = format!(
@@ -179,7 +179,7 @@ fn teaser_of(preview: Option<&Preview>, short_url: &str) -> String {
     }
     let text = description
         .as_ref()
-        .map_or(Cow::Borrowed("People who open this link are led on."), |description| escaped(description.as_str()));
+        .map_or(Cow::Borrowed("Open this link to continue."), |description| escaped(description.as_str()));
     page(&title, &meta, &format!("<h1>{title}</h1>\n<p>{text}</p>"))
 }
 
@@ -215,36 +215,34 @@ struct Words {
 
 /// What a visitor can make of a problem, where the sentence of the API is meant for programmers.
 fn words(problem: Problem) -> Words {
-    const CHECK: &str = "Its address may be mistyped.";
-    const ASK: &str = "Whoever gave it to you may have another one.";
-    const HAVE: &str = "Whoever gave the link to you has it.";
+    const CHECK: &str = "Check the address for typos.";
+    const ASK: &str = "Ask the person who shared it for a new one.";
+    const HAVE: &str = "If you don’t have it, ask the person who shared the link.";
     const WAIT: &str = "Try again in a minute.";
     match problem {
         Problem::NotFound => Words { what: "This link doesn’t exist", advice: CHECK },
         Problem::RouteUnknown => Words { what: "This page doesn’t exist", advice: CHECK },
         Problem::LinkExpired => Words { what: "This link has expired", advice: ASK },
         Problem::LinkDeleted | Problem::LinkPurged => Words { what: "This link was deleted", advice: ASK },
-        Problem::LinkScheduled => Words { what: "This link doesn’t work yet", advice: "Come back later." },
-        Problem::LinkExhausted => Words { what: "This link was used as often as it may be", advice: ASK },
-        Problem::LinkSuspended => Words { what: "This link isn’t available at the moment", advice: ASK },
-        Problem::LinkWithheld => Words { what: "This link isn’t available for legal reasons", advice: ASK },
+        Problem::LinkScheduled => Words { what: "This link isn’t active yet", advice: "Come back later." },
+        Problem::LinkExhausted => Words { what: "This link has reached its click limit", advice: ASK },
+        Problem::LinkSuspended => Words { what: "This link is unavailable", advice: ASK },
+        Problem::LinkWithheld => Words { what: "This link is unavailable for legal reasons", advice: ASK },
         Problem::LinkPasswordRequired => Words { what: "This link needs a password", advice: HAVE },
-        Problem::LinkPasswordWrong => {
-            Words { what: "This link needs a password", advice: "That isn’t the password." }
-        }
+        Problem::LinkPasswordWrong => Words { what: "This link needs a password", advice: "Wrong password." },
         Problem::TooManyAttempts => {
-            Words { what: "This link needs a password", advice: "There were too many attempts. Try again in a moment." }
+            Words { what: "This link needs a password", advice: "Too many attempts. Try again in a moment." }
         }
-        Problem::TryAgain => Words { what: "This link has just changed", advice: "Follow it again." },
+        Problem::TryAgain => Words { what: "This link has just changed", advice: "Open it again." },
         Problem::InvalidBody
         | Problem::InvalidInput
         | Problem::BodyTooLarge
         | Problem::EncodingUnsupported
-        | Problem::JsonRequired => Words { what: "This form can’t be read", advice: "Follow the link again." },
-        Problem::LinkInactive => Words { what: "This link is switched off", advice: ASK },
-        Problem::RateLimited => Words { what: "Too many links were followed from your network", advice: WAIT },
-        Problem::ServiceUnavailable => Words { what: "This link can’t be looked up at the moment", advice: WAIT },
-        _ => Words { what: "Something went wrong here", advice: WAIT },
+        | Problem::JsonRequired => Words { what: "This form couldn’t be read", advice: "Open the link again." },
+        Problem::LinkInactive => Words { what: "This link is disabled", advice: ASK },
+        Problem::RateLimited => Words { what: "Too many requests from your network", advice: WAIT },
+        Problem::ServiceUnavailable => Words { what: "This link is temporarily unavailable", advice: WAIT },
+        _ => Words { what: "Something went wrong", advice: WAIT },
     }
 }
 
@@ -284,7 +282,7 @@ mod tests {
 
         for part in [
             "<h1>This link has expired</h1>",
-            "<p>Whoever gave it to you may have another one.</p>",
+            "<p>Ask the person who shared it for a new one.</p>",
             "410",
             r#"href="mailto:abuse@example.com""#,
         ] {

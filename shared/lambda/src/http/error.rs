@@ -24,7 +24,7 @@ pub enum ApiError {
     #[error("the request is invalid")]
     Invalid(#[from] Invalid),
     /// The path has other methods.
-    #[error("this address takes {allow} only")]
+    #[error("this address only supports {allow}")]
     MethodNotAllowed {
         /// Those, as in the header `Allow`.
         allow: String,
@@ -98,11 +98,13 @@ impl Belonging {
     fn sentence(self) -> &'static str {
         match self {
             Self::Workspace => "this belongs to another workspace",
-            Self::Member => "this is somebody else's; they or an admin can do it",
-            Self::MemberForKey => "this is somebody else's, and an API key acts only on what its creator has made",
-            Self::Creator => "this acts for somebody else, so only they can do it",
-            Self::Account => "this token is another account's",
-            Self::Linklet => "this job isn't one that people start or cancel",
+            Self::Member => "this belongs to someone else; only they or an admin can do it",
+            Self::MemberForKey => {
+                "this belongs to someone else, and an API key can only change what its creator has created"
+            }
+            Self::Creator => "this acts for someone else, so only they can do it",
+            Self::Account => "this token belongs to another account",
+            Self::Linklet => "Linklet starts and cancels this job itself",
         }
     }
 }

@@ -78,20 +78,20 @@ problems! {
     /// The API key lacks the scope.
     ScopeMissing = FORBIDDEN "scope_missing" "the API key lacks the scope for this";
     /// The route is for people, and the request has an API key.
-    TokenRequired = FORBIDDEN "token_required" "this is for people: sign in, and send the token instead of an API key";
+    TokenRequired = FORBIDDEN "token_required" "this doesn't take API keys; sign in and send the token instead";
     /// Only who is invited may register, or not with this address.
     RegistrationClosed = FORBIDDEN "registration_closed" "registering with this address needs an invitation";
     /// Only others may create workspaces.
-    CreationClosed = FORBIDDEN "creation_closed" "you may not create workspaces here; an operator decides who may";
+    CreationClosed = FORBIDDEN "creation_closed" "you can't create workspaces here; ask the operator";
     /// The token is for somebody without a workspace.
-    NoWorkspace = FORBIDDEN "no_workspace" "you are in no workspace; accept an invitation first";
+    NoWorkspace = FORBIDDEN "no_workspace" "you're not in a workspace; accept an invitation first";
     /// The page that has sent the request is not one of the API's own.
     ForeignPage = FORBIDDEN "foreign_page" "only pages of this address may do this";
     /// The address must be verified first.
-    AddressUnverified = FORBIDDEN "address_unverified" "verify your address first; a mail tells how";
+    AddressUnverified = FORBIDDEN "address_unverified" "verify your email first; we sent you a link";
     /// The destinations of the workspace's links are fixed.
     DestinationFixed =
-        FORBIDDEN "destination_fixed" "the links of this workspace lead where they led at first; create another link";
+        FORBIDDEN "destination_fixed" "destinations are locked in this workspace; create another link";
     /// Visitors have to know the link's password.
     LinkPasswordRequired = FORBIDDEN "link_password_required" "this link needs a password";
     /// Somebody has sent another password than the link's.
@@ -99,18 +99,18 @@ problems! {
     /// No function has such a route.
     RouteUnknown = NOT_FOUND "route_unknown" "there is nothing at this address";
     /// The path has other methods. `Allow` lists them.
-    MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed" "this address doesn't take this method";
+    MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed" "this address doesn't support this method";
     /// No link that the caller may change has the tag.
-    TagNotFound = NOT_FOUND "tag_not_found" "no link that you may change has this tag";
+    TagNotFound = NOT_FOUND "tag_not_found" "no link that you can change has this tag";
     /// There is no such link or target.
     NotFound = NOT_FOUND "not_found" "not found";
     /// The token's workspace doesn't exist.
     WorkspaceNotFound = NOT_FOUND "workspace_not_found" "this workspace does not exist";
     /// Nobody with this id is a member. It is the same for former members, who aren't stored.
-    MemberNotFound = NOT_FOUND "member_not_found" "nobody with this id is a member of the workspace";
+    MemberNotFound = NOT_FOUND "member_not_found" "the workspace has no member with this id";
     /// An invitation can't be accepted. The response doesn't reveal why.
     InvitationInvalid =
-        NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, or has expired, or is for another address";
+        NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, has expired, or is for another address";
     /// A one-time token can't be used. The answer doesn't say why.
     TokenInvalid = NOT_FOUND "token_invalid" "this token does not exist, was used, or has expired" in "token";
     /// There is no such API key.
@@ -126,30 +126,30 @@ problems! {
     /// The person is a member.
     AlreadyMember = CONFLICT "already_member" "this person is already a member of the workspace";
     /// The workspace has as many open invitations as it may have.
-    InvitationLimit = CONFLICT "invitation_limit" "the workspace has 100 open invitations; withdraw one first";
+    InvitationLimit = CONFLICT "invitation_limit" "the workspace has 100 pending invitations; withdraw one first";
     /// The change would leave a workspace without an admin.
     LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
     /// The caller is closing their account.
-    AccountClosing = CONFLICT "account_closing" "your account is being closed; you can join nothing any more";
+    AccountClosing = CONFLICT "account_closing" "your account is being closed; you can no longer join a workspace";
     /// The workspace isn't closed.
     WorkspaceOpen = CONFLICT "workspace_open" "this workspace is open";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
     /// An API key can't be rotated.
     ApiKeyNotRotatable =
-        CONFLICT "api_key_not_rotatable" "the key is paused, expired or rotated already, or five keys of its rotation work";
+        CONFLICT "api_key_not_rotatable" "the key is paused, expired or already rotated, or five keys of its rotation work";
     /// The person is a member of as many workspaces as one may be.
     WorkspaceLimit =
         CONFLICT "workspace_limit" "you are a member of 20 workspaces; leave one first";
     /// The workspace has as many targets as it may have.
     TargetQuotaReached =
-        CONFLICT "target_quota_reached" "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
+        CONFLICT "target_quota_reached" "this workspace or its creator has reached the limit of monitored URLs; delete a target first";
     /// Links watch the target that is to be deleted.
     TargetWatched = CONFLICT "target_watched" "links watch this target; delete them first";
     /// As many jobs of the workspace wait as may.
-    TooManyJobs = CONFLICT "too_many_jobs" "two jobs of yours or four of this workspace wait; try again when one is over";
+    TooManyJobs = CONFLICT "too_many_jobs" "two of your jobs or four of this workspace are queued; try again when one has finished";
     /// The time in which a closed workspace can be brought back is over.
-    WorkspaceGone = GONE "workspace_gone" "this workspace can't be brought back any more";
+    WorkspaceGone = GONE "workspace_gone" "this workspace can no longer be restored";
     /// The link has expired.
     LinkExpired = GONE "link_expired" "this link has expired";
     /// The link was deleted and keeps its statistics.
@@ -157,9 +157,9 @@ problems! {
     /// The link was purged, with its statistics.
     LinkPurged = GONE "link_purged" "this link was purged with its statistics";
     /// The link doesn't redirect yet.
-    LinkScheduled = GONE "link_scheduled" "this link does not redirect yet";
+    LinkScheduled = GONE "link_scheduled" "this link is not active yet";
     /// The link was used as often as it may be.
-    LinkExhausted = GONE "link_exhausted" "this link was used as often as it may be";
+    LinkExhausted = GONE "link_exhausted" "this link has reached its click limit";
     /// Something other than the link's people keeps it from leading anywhere.
     LinkSuspended = GONE "link_suspended" "this link is not available at the moment";
     /// The law asks for it that the link leads nowhere (RFC 7725).
@@ -167,9 +167,9 @@ problems! {
     /// An operator has blocked the host that the link would lead to.
     DestinationBlocked = FORBIDDEN "destination_blocked" "an operator has blocked this destination";
     /// An operator has suspended the workspace.
-    WorkspaceBlocked = FORBIDDEN "workspace_suspended" "an operator has suspended this workspace; its links lead nowhere, and it gets no new ones";
+    WorkspaceBlocked = FORBIDDEN "workspace_suspended" "an operator has suspended this workspace; its links don't redirect, and it can't get new ones";
     /// The link is switched off.
-    LinkInactive = GONE "link_inactive" "this link is switched off";
+    LinkInactive = GONE "link_inactive" "this link is disabled";
     /// What is to be changed has another revision than the one in `If-Match`.
     PreconditionFailed =
         PRECONDITION_FAILED "precondition_failed" "this has changed since you read it; read it again" in "If-Match";

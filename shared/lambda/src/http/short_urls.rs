@@ -56,8 +56,14 @@ impl ShortUrls {
     /// # Errors
     /// When it does. The error names this member of the request.
     pub fn refuse_own(&self, request: &Request, member: &str, url: &TargetUrl) -> Result<(), Invalid> {
-        url.refuse_own(self.own.iter().chain(&self.reached(request)))
-            .map_err(|rule| Invalid::new(format!("{member} {rule}")).in_field(member))
+        url.refuse_own(self.own.iter().chain(&self.reached(request))).map_err(|rule| {
+            let sentence = if member == "url" {
+                "you can't shorten a Linklet link".to_owned()
+            } else {
+                format!("{member} {rule}")
+            };
+            Invalid::new(sentence).in_field(member)
+        })
     }
 
     /// Refuses a preview whose image is at the shortener itself.

@@ -78,7 +78,7 @@ async fn from_registering_to_a_forgotten_password_people_follow_their_mail() {
 
     fixture.deliver_orders().await;
 
-    assert_eq!(fixture.outside.subjects(), ["Confirm your address", "Set a new password"]);
+    assert_eq!(fixture.outside.subjects(), ["Confirm your email address", "Set a new password"]);
     assert_eq!(fixture.outside.recipients(), ["ada@example.com"; 2]);
     let texts = fixture.outside.texts();
     let after = |text: &str, mark: &str| text.split(mark).nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
@@ -217,21 +217,21 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
     };
     let changes = [
         (AccountChange::PasswordChanged, "Your password was changed"),
-        (AccountChange::PasswordReset { pauses: false }, "Your password was set anew"),
-        (AccountChange::SessionsEnded, "You are signed out everywhere"),
+        (AccountChange::PasswordReset { pauses: false }, "Your password was reset"),
+        (AccountChange::SessionsEnded, "You're signed out everywhere"),
         (change("signed_in", json!({"device": null})), "Your account was used from a new place"),
         (change("key_created", of_key.clone()), "You have a new API key"),
         (change("key_revoked", of_key.clone()), "Your API key was revoked"),
         (change("key_paused", of_key.clone()), "Your API key is paused"),
         (change("key_resumed", of_key), "Your API key works again"),
-        (change("joined", json!({"role": "member"})), "You have joined a workspace"),
+        (change("joined", json!({"role": "member"})), "You joined a workspace"),
         (change("role_changed", json!({"role": "viewer"})), "Your role was changed"),
         (change("membership_paused", json!({})), "Your membership is paused"),
-        (change("membership_resumed", json!({"role": "admin"})), "Your membership goes on"),
+        (change("membership_resumed", json!({"role": "admin"})), "Your membership has resumed"),
         (change("workspace_closed", json!({"restorable_until": Timestamp::now()})), "A workspace was closed"),
         (change("workspace_closed", json!({})), "A workspace was closed"),
-        (change("workspace_restored", json!({})), "A workspace is back"),
-        (change("removed", json!({})), "You have left a workspace"),
+        (change("workspace_restored", json!({})), "A workspace was restored"),
+        (change("removed", json!({})), "You left a workspace"),
     ];
     let fixture = Fixture::new();
     let (ada, bob) = (fixture.db.register_verified("ada").await, fixture.db.register("bob").await);
@@ -277,7 +277,7 @@ async fn a_sign_in_from_a_new_place_is_mailed_except_the_first() {
     let notify = fixture::notify(&fixture.db, &fixture.queues, &fixture.outside, true);
     assert!(notify.consume(queue_batch(&[told])).await.batch_item_failures.is_empty());
     let text = fixture.outside.texts().remove(0);
-    assert!(text.contains("with Firefox on Linux. Nobody has from that network in the last 90 days."), "{text}");
+    assert!(text.contains("with Firefox on Linux. It's the first sign-in from that network in 90 days."), "{text}");
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn the_mail_about_a_sign_in_names_what_is_known_of_it() {
     }
 
     let texts = fixture.outside.texts();
-    assert!(texts[0].contains("with Safari on iOS in the country NL."), "{}", texts[0]);
+    assert!(texts[0].contains("with Safari on iOS in NL."), "{}", texts[0]);
     assert!(texts[1].contains("with a program."), "{}", texts[1]);
 }
 

@@ -99,10 +99,8 @@ async fn changing_anothers_link_is_in_the_audit_log_and_tells_its_owner() {
     assert_eq!(entries[0].subject.as_ref().unwrap().to_string(), "link:launch");
     assert_eq!((entries[0].from.as_deref(), entries[0].to.as_deref()), (Some("tags, title"), Some("tags, title")));
     assert_eq!((entries[1].from.as_deref(), entries[1].to.as_deref()), (Some("active"), Some("inactive")));
-    let told = [
-        "Your short link launch was changed by Ada Lovelace.",
-        "Your short link launch was switched off by Ada Lovelace.",
-    ];
+    let told =
+        ["Your short link launch was changed by Ada Lovelace.", "Your short link launch was disabled by Ada Lovelace."];
     assert_eq!(office.told().await, told);
 }
 
@@ -142,7 +140,7 @@ async fn bulk_changes_are_in_the_audit_log_link_by_link() {
     office.deliver(1).await;
 
     assert_eq!(office.actions().await[2..], ["link.deleted", "link.deleted"]);
-    assert_eq!(office.told().await.iter().filter(|one| one.ends_with("was deleted by somebody else.")).count(), 2);
+    assert_eq!(office.told().await.iter().filter(|one| one.ends_with("was deleted by someone else.")).count(), 2);
 }
 
 #[tokio::test]

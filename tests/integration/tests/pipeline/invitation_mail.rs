@@ -119,9 +119,9 @@ async fn an_invitation_is_mailed_with_its_own_token_that_confirms_the_address() 
     let again = post.register("bob@example.com", &shown).await;
 
     assert_eq!(mail["Destination"]["ToAddresses"], json!([BOB]));
-    assert_eq!(mail["Content"]["Simple"]["Subject"]["Data"], "You are invited to a workspace");
+    assert_eq!(mail["Content"]["Simple"]["Subject"]["Data"], "You're invited to a workspace");
     let text = post.outside.texts().remove(0);
-    assert!(text.contains(&format!("{PAGE}{token}\n")) && text.contains("ada@example.com invites you"), "{text}");
+    assert!(text.contains(&format!("{PAGE}{token}\n")) && text.contains("ada@example.com invited you"), "{text}");
     assert_ne!(token, shown);
     assert_eq!(registered.json()["workspace_id"], json!(post.ada.workspace));
     assert!(post.is_verified(&registered).await);

@@ -861,6 +861,6 @@ async fn the_audit_log_says_a_jobs_work_outcome_and_author() {
     assert_eq!(of(running), (ada.clone(), "rename the tag a to b".into(), "cancelled: 0 links changed".into()));
     assert_eq!(of(waiting), (ada, "rename the tag a to c".into(), "cancelled: 0 links changed".into()));
     let told = fixture.db.notifications().list(&fixture.bob.id, &[], 10, None).await.unwrap().page.items;
-    let cancelled = "Your job to rename the tag a to b was cancelled by somebody else: 0 links changed.";
+    let cancelled = "Your job to rename the tag a to b was canceled by someone else: 0 links changed.";
     assert!(told.iter().any(|one| one.message == cancelled), "{told:?}");
 }

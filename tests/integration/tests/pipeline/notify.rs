@@ -130,7 +130,7 @@ async fn whoever_monitors_a_url_is_mailed_without_ever_having_had_a_link() {
     assert_eq!(fixture.outside.recipients(), ["ada@example.com"]);
     assert_eq!(fixture.outside.subjects(), ["A monitored URL is down"]);
     let text = fixture.outside.texts().remove(0);
-    assert!(text.starts_with("example.com is down: it did not answer in time.\n"), "{text}");
+    assert!(text.starts_with("example.com is down: it timed out.\n"), "{text}");
     assert!(text.contains(&format!("/app#/w/{}/monitoring/t_0000000000000000000007\n", ada.workspace)), "{text}");
 }
 

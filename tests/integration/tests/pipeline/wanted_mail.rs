@@ -200,13 +200,13 @@ async fn a_notification_brings_what_ends_such_mails_with_one_click() {
     post.tell(&target_down(&post.ada)).await;
     post.order(RequestedEmail::AccountChange { user_id: post.ada.id, change: AccountChange::SessionsEnded }).await;
 
-    assert_eq!(post.outside.subjects(), ["Your short link reached a milestone", "You are signed out everywhere"]);
+    assert_eq!(post.outside.subjects(), ["Your short link reached a milestone", "You're signed out everywhere"]);
 }
 
 /// Each message comes twice. Of the last mail that there may be, the first try fails.
 #[tokio::test]
 async fn a_person_gets_twenty_mails_an_hour_and_the_last_says_so() {
-    const LAST: &str = "This is the 20th such mail within an hour.";
+    const LAST: &str = "This is the 20th email like this within an hour.";
     let post = Post::new().await;
     let (most, events) = (20, (0..23).map(|_| target_down(&post.ada)).collect::<Vec<_>>());
     for (number, event) in (1..).zip(&events) {
@@ -295,7 +295,7 @@ async fn an_undeliverable_address_gets_only_requested_mail_until_verified_again(
     assert!(post.outside.subjects().is_empty());
     post.order(RequestedEmail::PasswordReset { email: email() }).await;
     post.order(RequestedEmail::Verification { email: email() }).await;
-    assert_eq!(post.outside.subjects(), ["Set a new password", "Confirm your address"]);
+    assert_eq!(post.outside.subjects(), ["Set a new password", "Confirm your email address"]);
 
     let token = post.outside.texts()[1].lines().find(|line| line.starts_with("vrf_")).unwrap().to_owned();
     let auth = Auth::new(post.db.users(), tokens(), issuer(), fixture::limits(&post.db));

@@ -174,7 +174,7 @@ async fn each_refusal_of_a_member_gives_its_reason() {
     let token = token(&ada, &ada.workspace, Role::Admin);
     let (bobs, nobodys) = (member_path(&bob), format!("{MEMBERS}/{}", UserId::generate()));
     let before = office.rows(None);
-    let no_member = "nobody with this id is a member of the workspace";
+    let no_member = "the workspace has no member with this id";
     let roles = "role must be viewer, member or admin";
 
     for (method, path, body, status, reason) in [

@@ -5,7 +5,7 @@ use linklet_domain::CreationPolicy;
 use crate::prelude::*;
 
 const PASSWORD: &str = "correct horse battery";
-const CLOSED: &str = "you may not create workspaces here; an operator decides who may";
+const CLOSED: &str = "you can't create workspaces here; ask the operator";
 
 /// A deployment with these parameters.
 struct Deployment {

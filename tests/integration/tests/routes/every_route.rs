@@ -280,7 +280,7 @@ async fn every_path_refuses_other_methods_than_it_has_before_anything_else() {
             assert_eq!(answer.status, 405, "{method} {path}: {}", answer.body);
             assert_eq!(allow.split(", ").collect::<BTreeSet<_>>(), allowed, "{method} {path}");
             if method != "HEAD" {
-                let sentence = format!("this address takes {allow} only");
+                let sentence = format!("this address only supports {allow}");
                 assert_eq!(answer.problem(), (405, sentence), "{method} {path}");
                 assert_eq!(answer.problem_code().1, "method_not_allowed", "{method} {path}");
             }

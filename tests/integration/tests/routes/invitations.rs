@@ -8,7 +8,7 @@ use crate::prelude::*;
 
 const INVITATIONS: &str = "/api/workspace/invitations";
 const PASSWORD: &str = "correct horse battery";
-const INVALID: &str = "this invitation does not exist, was used, or has expired, or is for another address";
+const INVALID: &str = "this invitation does not exist, was used, has expired, or is for another address";
 
 /// A table of accounts, Ada who has a workspace, and the two functions that know invitations.
 struct Office {
@@ -445,7 +445,7 @@ async fn a_workspace_has_at_most_a_hundred_open_invitations() {
     let one_more = office.send(&office.ada, "POST", INVITATIONS, &json!({"email": "one-more@example.com"})).await;
     office.send(&office.ada, "POST", INVITATIONS, &json!({"email": "guest7@example.com"})).await.expecting(201);
 
-    assert_eq!(one_more.problem(), (409, "the workspace has 100 open invitations; withdraw one first".into()));
+    assert_eq!(one_more.problem(), (409, "the workspace has 100 pending invitations; withdraw one first".into()));
     assert_eq!(office.listed().await.len(), Invitation::MAX_PER_WORKSPACE);
 }
 

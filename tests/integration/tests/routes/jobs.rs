@@ -298,7 +298,7 @@ async fn reading_jobs_gives_up_a_stuck_one_and_begins_the_next() {
 
     assert_eq!(office.states().await, ["failed", "running", "queued"]);
     let shown = office.get(&format!("/api/jobs/{}", stuck["id"].as_str().unwrap())).await.json();
-    assert_eq!(shown["reason"], json!({"code": "no_progress", "detail": "it came no further for an hour"}));
+    assert_eq!(shown["reason"], json!({"code": "no_progress", "detail": "it made no progress for an hour"}));
     assert_eq!(office.cancel(&office.ada, &cancelled["id"]).await.json()["state"], "cancelling");
     look(in_minutes(125)).send_to(&office.api).await;
     assert_eq!(office.states().await, ["failed", "cancelled", "running"]);

@@ -180,7 +180,7 @@ async fn a_former_admin_makes_and_revokes_no_keys_by_an_old_token() {
 
     let too_low = "this needs the role member, which you don't have in this workspace";
     assert_eq!(send("POST", KEYS).await, (403, too_low.into()));
-    let somebody_elses = "this is somebody else's; they or an admin can do it";
+    let somebody_elses = "this belongs to someone else; only they or an admin can do it";
     assert_eq!(send("DELETE", &format!("{KEYS}/{}", key.prefix())).await, (403, somebody_elses.into()));
     assert_eq!(office.listed().await.len(), 1);
 }

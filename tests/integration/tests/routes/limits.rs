@@ -51,7 +51,7 @@ async fn a_limited_link_leads_as_often_as_allowed_and_then_answers_410() {
         assert_eq!((answer.status, answer.header("cache-control")), (302, "no-store"));
     }
     for _ in 0..3 {
-        assert_eq!(follow(&redirect).await.problem(), (410, "this link was used as often as it may be".to_owned()));
+        assert_eq!(follow(&redirect).await.problem(), (410, "this link has reached its click limit".to_owned()));
     }
     assert_eq!((used(&db, &link).await, clicks(&db, &link).await), (2, 2));
 }
@@ -277,7 +277,7 @@ async fn a_link_that_begins_later_is_scheduled_until_then() {
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
     let (db, _) = with_link(LinkBuilder::new("launch").valid_from(later)).await;
 
-    assert_eq!(follow(&redirect(&db)).await.problem(), (410, "this link does not redirect yet".to_owned()));
+    assert_eq!(follow(&redirect(&db)).await.problem(), (410, "this link is not active yet".to_owned()));
     let request = RequestBuilder::new("GET", "/launch").at(later);
     assert_eq!(request.send_to(&redirect(&db)).await.status, REDIRECT);
 }
@@ -345,7 +345,7 @@ async fn a_term_that_breaks_a_rule_is_refused_by_its_name() {
         (
             json!({"preview": {"image": "https://api.example.com/r/a"}}),
             "preview",
-            "preview.image must not point to the",
+            "preview.image must not be a Linklet link",
         ),
         (json!({"password": "abc"}), "password", "password must have 4–128 characters"),
     ] {

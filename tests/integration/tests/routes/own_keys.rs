@@ -5,8 +5,8 @@ use linklet_domain::ApiKey;
 use crate::prelude::*;
 
 const KEYS: &str = "/api/keys";
-const SOMEBODY_ELSES: &str = "this is somebody else's; they or an admin can do it";
-const NOT_ROTATABLE: &str = "the key is paused, expired or rotated already, or five keys of its rotation work";
+const SOMEBODY_ELSES: &str = "this belongs to someone else; only they or an admin can do it";
+const NOT_ROTATABLE: &str = "the key is paused, expired or already rotated, or five keys of its rotation work";
 
 /// Ada, who is an admin, and Bob, Carol and Vera, who are members and a viewer.
 struct Office {
@@ -109,7 +109,7 @@ async fn its_creator_and_admins_change_and_revoke_a_key_and_only_its_creator_rot
         office.send(who, "PATCH", &path, &changed).await.expecting(200);
     }
     let by_ada = office.rotate(&office.ada, &key, &Value::Null).await.problem();
-    assert_eq!(by_ada, (403, "this acts for somebody else, so only they can do it".into()));
+    assert_eq!(by_ada, (403, "this acts for someone else, so only they can do it".into()));
     office.rotate(&office.bob, &key, &Value::Null).await.expecting(201);
     office.send(&office.ada, "DELETE", &path, &Value::Null).await.expecting(204);
     assert_eq!(office.listed(&office.ada).await, Vec::<Value>::new());

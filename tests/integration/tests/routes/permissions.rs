@@ -337,16 +337,16 @@ fn reason_of(operation: &Value, who: Who, whose: Option<Whose>) -> String {
     let needed = |scheme: &str| ways.iter().find_map(|way| way[scheme][0].as_str());
     match (who, whose) {
         (Who::Key(_), _) if needed("apiKey").is_none() => {
-            "this is for people: sign in, and send the token instead of an API key".to_owned()
+            "this doesn't take API keys; sign in and send the token instead".to_owned()
         }
         (_, Some(Whose::Strangers)) => "this belongs to another workspace".to_owned(),
         (Who::Key(_), Some(_)) => {
-            "this is somebody else's, and an API key acts only on what its creator has made".to_owned()
+            "this belongs to someone else, and an API key can only change what its creator has created".to_owned()
         }
         (_, Some(_)) if operation["operationId"] == "rotateApiKey" => {
-            "this acts for somebody else, so only they can do it".to_owned()
+            "this acts for someone else, so only they can do it".to_owned()
         }
-        (_, Some(_)) => "this is somebody else's; they or an admin can do it".to_owned(),
+        (_, Some(_)) => "this belongs to someone else; only they or an admin can do it".to_owned(),
         (Who::Key(_), None) => format!("the API key lacks the scope {}", needed("apiKey").unwrap()),
         // Only an admin removes others.
         _ if operation["operationId"] == "removeMember" => ROLE_TOO_LOW.to_owned(),

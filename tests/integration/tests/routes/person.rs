@@ -209,7 +209,7 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     assert_eq!(fixture.auth.log_in(NEW, PASSWORD).await.status, 401);
     let mails = fixture.mails().await;
     let told: Vec<_> = mails.iter().map(|(to, subject, _)| (to.as_str(), subject.as_str())).collect();
-    assert_eq!(told, [(OLD, "Your account is to have another address"), (NEW, "Confirm your new address")]);
+    assert_eq!(told, [(OLD, "Your account's email is about to change"), (NEW, "Confirm your new email address")]);
     assert!(mails[0].2.contains(NEW) && !mails[1].2.contains(OLD), "{mails:?}");
     let token = mails[1].2.lines().find(|line| line.starts_with("vrf_")).unwrap();
 
@@ -223,7 +223,7 @@ async fn a_new_address_waits_for_its_confirmation_and_then_applies() {
     fixture.assert_consistent(&fixture.ada, NEW, None);
     let mails = fixture.mails().await;
     assert_eq!(mails.len(), 1, "{mails:?}");
-    assert_eq!((mails[0].0.as_str(), mails[0].1.as_str()), (OLD, "Your account has another address"));
+    assert_eq!((mails[0].0.as_str(), mails[0].1.as_str()), (OLD, "Your account's email has changed"));
     assert_eq!(fixture.confirm(token).await.problem(), (404, INVALID.into()), "a token works once");
     let another = json!({"email": OLD, "password": "another horse battery"});
     assert_eq!(fixture.auth.post_openly("/api/auth/register", &another).await.status, 201, "the old address is free");
@@ -335,7 +335,7 @@ async fn asking_for_a_taken_address_looks_the_same_and_tells_its_owner() {
     fixture.want("eve@example.com").await;
     let mails = fixture.mails().await;
     let (_, subject, text) = mails.iter().find(|(to, ..)| to == "eve@example.com").unwrap();
-    assert_eq!(subject, "Somebody wants to use your address");
+    assert_eq!(subject, "Someone wants to use your email address");
     assert!(!text.contains("vrf_") && !text.contains(OLD), "{text}");
     fixture.assert_consistent(&eve.id, "eve@example.com", None);
 }
@@ -461,13 +461,13 @@ async fn wanting_somebodys_address_uses_up_no_mail_that_they_ask_for() {
         to_victim.map(|(_, subject, _)| subject).collect::<Vec<_>>()
     };
     fixture.want(VICTIM).await;
-    assert_eq!(subjects().await, ["Somebody wants to use your address"]);
+    assert_eq!(subjects().await, ["Someone wants to use your email address"]);
 
     for path in ["/api/auth/verification", "/api/auth/password/forgot"] {
         assert_eq!(fixture.auth.post_openly(path, &json!({"email": VICTIM})).await.status, 202);
     }
 
-    assert_eq!(subjects().await, ["Confirm your address", "Set a new password"]);
+    assert_eq!(subjects().await, ["Confirm your email address", "Set a new password"]);
 }
 
 #[tokio::test]

@@ -225,7 +225,7 @@ async fn a_browser_gets_a_page_that_names_the_case_where_it_matters() {
 
         assert_eq!((answer.status, answer.header("content-type")), (404, "text/html; charset=utf-8"), "{code}");
         assert!(answer.body.contains("<h1>This link doesn’t exist</h1>"), "{}", answer.body);
-        assert_eq!(answer.body.contains("Capital and small letters make a difference"), is_cased, "{code}");
+        assert_eq!(answer.body.contains("It’s case-sensitive"), is_cased, "{code}");
     }
 }
 
@@ -244,9 +244,9 @@ async fn a_browser_gets_a_page_for_429_500_and_503_too() {
     let unreadable = follow(&redirect(db.links(), db.clicks())).await;
 
     for (page, status, sentence) in [
-        (&refused, 429, "Too many links were followed"),
-        (&unreadable, 500, "Something went wrong here"),
-        (&follow(&down).await, 503, "can’t be looked up at the moment"),
+        (&refused, 429, "Too many requests from your network"),
+        (&unreadable, 500, "Something went wrong"),
+        (&follow(&down).await, 503, "temporarily unavailable"),
     ] {
         assert_eq!((page.status, page.header("content-type")), (status, "text/html; charset=utf-8"));
         assert!(page.body.contains(sentence), "{}", page.body);

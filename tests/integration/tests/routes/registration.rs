@@ -9,7 +9,7 @@ use crate::{fixture::network_of, prelude::*};
 
 const PASSWORD: &str = "correct horse battery";
 const CLOSED: &str = "registering with this address needs an invitation";
-const UNVERIFIED: &str = "verify your address first; a mail tells how";
+const UNVERIFIED: &str = "verify your email first; we sent you a link";
 
 /// A table of accounts, and the function with a policy.
 struct Entrance {

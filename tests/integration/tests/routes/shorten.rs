@@ -130,7 +130,7 @@ async fn a_configured_base_replaces_the_requests_own() {
     assert_eq!(answer.json()["short_url"], "https://go.example.com/launch");
     for url in ["https://go.example.com/launch", &format!("{endpoint}/r/loop")] {
         let looping = post(&shorten, &json!({"url": url})).await;
-        assert_eq!(looping.problem(), (400, "url must not point to the shortener itself".into()), "{url}");
+        assert_eq!(looping.problem(), (400, "you can't shorten a Linklet link".into()), "{url}");
     }
 }
 
@@ -148,8 +148,8 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
         (json!({}), "url is required"),
         (json!({"url": 5}), "url must be a string"),
         (json!({"url": "ftp://example.com"}), "url must begin with http:// or https://, not ftp:"),
-        (json!({"url": own}), "url must not point to the shortener itself"),
-        (json!({"url": url, "preview": {"image": own}}), "preview.image must not point to the shortener itself"),
+        (json!({"url": own}), "you can't shorten a Linklet link"),
+        (json!({"url": url, "preview": {"image": own}}), "preview.image must not be a Linklet link"),
         (json!({"url": url, "custom_code": "abc"}), FORM),
         (json!({"url": url, "custom_code": "health"}), "custom_code is a reserved word"),
         (json!({"url": url, "expires_at": "tomorrow"}), "expires_at must be RFC3339 format"),
@@ -269,8 +269,7 @@ async fn a_link_cannot_watch_a_url_too_many() {
 
     let refused = post(&workspace, "https://example.com/b", true).await;
 
-    let reason =
-        "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
+    let reason = "this workspace or its creator has reached the limit of monitored URLs; delete a target first";
     assert_eq!(refused.problem(), (409, reason.into()));
     assert_eq!(refused.json()["code"], "target_quota_reached");
     assert!(db.scan("LinksTable").is_empty());

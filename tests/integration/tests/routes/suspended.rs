@@ -34,7 +34,7 @@ async fn a_suspended_link_leads_nowhere_not_even_to_its_fallback() {
         assert_eq!(refused.problem_code(), (410, "link_suspended".into()));
         assert_eq!(refused.problem(), (410, REFUSED.into()));
         assert_eq!((page.status, page.header("content-type")), (410, "text/html; charset=utf-8"));
-        assert!(page.body.contains("This link isn’t available at the moment"), "{}", page.body);
+        assert!(page.body.contains("This link is unavailable"), "{}", page.body);
         assert!(db.clicks().latest(link.id(), 1).await.unwrap().is_empty());
     }
 }

@@ -82,8 +82,7 @@ async fn a_watching_link_without_room_is_extended_only_if_it_stops_watching() {
     {
         let refused = patch(body).await;
 
-        let reason =
-            "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
+        let reason = "this workspace or its creator has reached the limit of monitored URLs; delete a target first";
         assert_eq!(refused.problem(), (409, reason.into()));
         assert_eq!(refused.json()["code"], "target_quota_reached");
     }
@@ -271,7 +270,7 @@ async fn a_link_can_be_switched_off_and_on_again() {
     let on = fixture.patch(&json!({"is_active": true})).await;
 
     assert_eq!((off.json()["status"].clone(), on.json()["status"].clone()), (json!("inactive"), json!("active")));
-    assert_eq!(while_off.problem(), (410, "this link is switched off".into()));
+    assert_eq!(while_off.problem(), (410, "this link is disabled".into()));
     assert_eq!(fixture.follow().await.status, REDIRECT);
 }
 

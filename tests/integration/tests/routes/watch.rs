@@ -117,7 +117,7 @@ async fn each_refusal_gives_its_reason_and_stores_nothing() {
             "url must have at most 2,048 bytes when it is percent-encoded",
         ),
         (json!({"url": "http://localhost/"}), "url must have a public address to be monitored"),
-        (json!({"url": "https://api.example.com/r/abcd"}), "url must not point to the shortener itself"),
+        (json!({"url": "https://api.example.com/r/abcd"}), "you can't shorten a Linklet link"),
     ];
 
     for (body, reason) in cases {
@@ -142,8 +142,7 @@ async fn targets_count_for_who_created_the_workspace() {
     let elsewhere = post(&WorkspaceId::generate(), "https://example.com/a").await;
 
     assert_eq!([first.status, second.status, elsewhere.status], [201, 409, 201]);
-    let reason =
-        "as many URLs are monitored as allowed, by this workspace or by all of its creator; delete a target first";
+    let reason = "this workspace or its creator has reached the limit of monitored URLs; delete a target first";
     assert_eq!((second.problem(), &second.json()["code"]), ((409, reason.into()), &json!("target_quota_reached")));
     let id = first.parsed("id");
     assert_eq!(due(&db.watch(), &id).await.workspace_creator, creator.id);

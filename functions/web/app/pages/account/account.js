@@ -20,9 +20,9 @@ import { WaysOut } from './ways-out.js';
 /** @type {Record<string, () => unknown>} */
 const CARDS = {
   '': () => html`<${ClosedWorkspaces} /><${Profile} /><${Card} title="Password"><${PasswordForm} /><//>`,
-  mail: () => html`<${Card} title="Mail"><${MailChoices} /><//>`,
-  sessions: () => html`<${Card} title="Where you are signed in"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
-  activity: () => html`<${Card} class="flush"><${AuditLog} isOwn resource="audit-log:own" read=${readAuditLog} label="What has happened to your account" none="Nothing has happened yet." /><//>`,
+  mail: () => html`<${Card} title="Email"><${MailChoices} /><//>`,
+  sessions: () => html`<${Card} title="Active sessions"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
+  activity: () => html`<${Card} class="flush"><${AuditLog} isOwn resource="audit-log:own" read=${readAuditLog} label="Account activity" none="No activity yet." /><//>`,
   data: () => html`<${Card} title="Your data"><${MyData} /><//><${CloseAccount} />`,
 };
 
@@ -35,7 +35,7 @@ export function AccountPage() {
   const show = (/** @type {string} */ value) => setQuery({ view: value }, { replace: false });
   return html`<${Page} title="Account">
     <div class=${view === WIDE_VIEW ? 'stack' : 'narrow'}>
-      <div class="account-views"><${Choice} label="Part of your account" value=${view} options=${ACCOUNT_VIEWS} onChange=${show} /></div>
+      <div class="account-views"><${Choice} label="Account section" value=${view} options=${ACCOUNT_VIEWS} onChange=${show} /></div>
       ${CARDS[view]()}
     </div>
   <//>`;

@@ -4,7 +4,7 @@ import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
-import { exactMoment } from '../../core/format.js';
+import { exactMomentInText } from '../../core/format.js';
 import { useRegistration } from '../../core/registration.js';
 import { invalidate } from '../../core/resource.js';
 import { noteMe } from '../../core/session.js';
@@ -19,7 +19,7 @@ import { blamePassword } from './password-form.js';
 
 /** @param {{ me: Me }} props */
 export function Address({ me }) {
-  return html`<${Changeable} what="address" value=${html`<bdi>${me.email}</bdi>`}>
+  return html`<${Changeable} what="email" value=${html`<bdi>${me.email}</bdi>`}>
       ${(/** @type {() => void} */ close) => html`<${AddressForm} email=${me.email} close=${close} />`}
     <//>
     <div role="status" class="pending">${me.pending_email && html`<${Pending} me=${me} />`}</div>`;
@@ -39,27 +39,27 @@ function Pending({ me }) {
     'sending',
     async () => {
       await call('POST /api/auth/verification');
-      toast(`Another mail is on its way to ${me.pending_email}, unless one was sent in the last minute.`);
+      toast(`Check ${me.pending_email} for the link. We send it at most once a minute.`);
     },
-    'The mail wasn’t sent.',
+    'Couldn’t send the email.',
   );
   const takeBack = only(
     'taking back',
     async () => {
       noteMe(await call('PATCH /api/me', { body: { email: me.email } }));
-      toast(`Your address stays ${me.email}.`);
+      toast(`Your email is still ${me.email}.`);
       /** @type {HTMLElement | null} */ (document.querySelector('main h1'))?.focus();
     },
-    'It wasn’t taken back.',
+    'Couldn’t cancel the change.',
   );
   // One that is disabled would lose the focus.
   const isOff = underWay !== '' || undefined;
   return html`<${Notice}>
     <div class="stack tight">
-      <p>Waiting for <strong><bdi>${me.pending_email}</bdi></strong>${me.pending_until && ` until ${exactMoment(me.pending_until)}`}. Open the link in the mail.</p>
+      <p>Waiting for you to confirm <strong><bdi>${me.pending_email}</bdi></strong>${me.pending_until && ` by ${exactMomentInText(me.pending_until)}`}. Open the link in the email.</p>
       <p class="row">
-        <${Button} class="compact" isBusy=${underWay === 'sending'} aria-disabled=${isOff} onClick=${sendAgain}>Send the mail again<span class="hidden"> to ${me.pending_email}</span><//>
-        <${Button} class="compact" isBusy=${underWay === 'taking back'} aria-disabled=${isOff} onClick=${takeBack}>Take back<//>
+        <${Button} class="compact" isBusy=${underWay === 'sending'} aria-disabled=${isOff} onClick=${sendAgain}>Resend email<span class="hidden"> to ${me.pending_email}</span><//>
+        <${Button} class="compact" isBusy=${underWay === 'taking back'} aria-disabled=${isOff} onClick=${takeBack}>Cancel change<//>
       </p>
     </div>
   <//>`;
@@ -75,27 +75,27 @@ function AddressForm({ email: present, close }) {
       noteMe(me);
       invalidate('members');
       close();
-      toast(me.pending_email ? `A mail is on its way to ${me.pending_email}.` : `Your address is ${me.email} now.`);
+      toast(me.pending_email ? `We sent a link to ${me.pending_email}.` : `Your email is now ${me.email}.`);
     },
     { check: (values) => ({ email: newAddressError(values.email, present), password: values.password ? undefined : 'Enter your password.' }), keeps: true },
   );
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
     <input class="hidden" type="email" name="username" autocomplete="username" value=${present} readonly tabindex="-1" aria-hidden="true" />
-    <${Field} label="New address" type="email" autocomplete="email" hint=${rules.sends_mail ? MAILED : 'It is your address at once.'} ...${form.field('email')} />
+    <${Field} label="New email" type="email" autocomplete="email" hint=${rules.sends_mail ? MAILED : 'This takes effect immediately.'} ...${form.field('email')} />
     <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
-    <p class="row"><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Change address<//><${Button} onClick=${close}>Cancel<//></p>
+    <p class="row"><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Change email<//><${Button} onClick=${close}>Cancel<//></p>
   </form>`;
 }
 
-const MAILED = 'We send a link there. Once you open it, within 24 hours, it is your address; until then, the present one stays, and is told.';
+const MAILED = 'We’ll send a link there that works for 24 hours. Your current email stays until you open it, and gets a notice.';
 
 /** @param {string} email @param {string} present */
-const newAddressError = (email, present) => (email.trim().toLowerCase() === present.toLowerCase() ? 'This is your address already.' : emailError(email));
+const newAddressError = (email, present) => (email.trim().toLowerCase() === present.toLowerCase() ? 'This is already your email.' : emailError(email));
 
 /** @param {import('../../core/registration.js').Rules} rules */
 const blameField = ({ domains }) => (/** @type {unknown} */ error) => {
   if (!(error instanceof ApiError) || error.code !== 'registration_closed' || !domains) return blamePassword('password')(error);
   const listed = new Intl.ListFormat('en', { type: 'disjunction' }).format(domains);
-  throw new ApiError('problem', `Use an address at ${listed}.`, { status: error.status, code: error.code, field: 'email' });
+  throw new ApiError('problem', `Use an email address at ${listed}.`, { status: error.status, code: error.code, field: 'email' });
 };

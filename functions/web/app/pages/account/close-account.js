@@ -25,7 +25,7 @@ export function CloseAccount() {
   const [isOpen, setOpen] = useState(false);
   return html`<${Card} title="Close account">
     <div class="stack">
-      <p class="muted">You leave all workspaces, and those in which you are alone are deleted. Nobody can bring your account back.</p>
+      <p class="muted">You’ll leave all workspaces, and workspaces without other members are deleted. This can’t be undone.</p>
       <p><${Button} onClick=${() => setOpen(true)}>Close my account<//></p>
     </div>
     ${isOpen && html`<${CloseDialog} onClose=${() => setOpen(false)} />`}
@@ -49,7 +49,7 @@ function CloseDialog({ onClose }) {
     },
     {
       check: ({ typed, password }) => ({
-        typed: typed.trim().toLowerCase() === email.toLowerCase() ? undefined : `Type ${email}, your address.`,
+        typed: typed.trim().toLowerCase() === email.toLowerCase() ? undefined : `Type ${email} to confirm.`,
         password: password ? undefined : 'Enter your password.',
       }),
     },
@@ -58,11 +58,11 @@ function CloseDialog({ onClose }) {
   return html`<${Dialog} title="Close your account?" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${Workspaces} />
     <ul class="consequences">
-      <li>Your sessions end, your API keys are refused, and your address is free for another account.</li>
-      <li>What you have done in workspaces of others stays, as that of a former member.</li>
-      <li>Nobody can bring it back. Download your data first, if you want to keep them.</li>
+      <li>Your sessions end, your API keys stop working, and your email can be used for another account.</li>
+      <li>Your activity in other people’s workspaces stays, shown as a former member’s.</li>
+      <li>This can’t be undone. Download your data first if you want to keep it.</li>
     </ul>
-    <${Field} label=${html`Type <strong><bdi>${email}</bdi></strong> to go on`} type="email" autocomplete="off" ...${form.field('typed')} />
+    <${Field} label=${html`Type <strong><bdi>${email}</bdi></strong> to confirm`} type="email" autocomplete="off" ...${form.field('typed')} />
     <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
     <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
     <${Refusal} error=${form.failure} isUnderWay=${isUnderWay.current} />
@@ -84,18 +84,18 @@ function Why({ error, isUnderWay }) {
     const { workspace_id, workspace: name } = error.others;
     const slug = session.get().workspaces?.find((one) => one.workspace_id === workspace_id)?.slug;
     return html`<${Notice} tone="bad">
-      <strong><bdi>${name ?? 'A workspace'}</bdi></strong> has other members, and no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first, or remove them.
+      <strong><bdi>${name ?? 'A workspace'}</bdi></strong> has other members but no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first, or remove them.
     <//>`;
   }
   return html`<${FormFailure} error=${error} />
-    ${isUnderWay && html`<p>Part of it may be done. Close it again: it goes on where it stopped.</p>`}`;
+    ${isUnderWay && html`<p>Your account may be partly closed. Close it again to finish.</p>`}`;
 }
 
 function Workspaces() {
   const { workspaces } = useStore(session);
-  if (!workspaces) return html`<p class="muted">Your workspaces can’t be read at the moment.</p>`;
-  if (workspaces.length === 0) return html`<p>You are in no workspace.</p>`;
-  return html`<ul class="lines fates" aria-label="What becomes of your workspaces">
+  if (!workspaces) return html`<p class="muted">Couldn’t load your workspaces.</p>`;
+  if (workspaces.length === 0) return html`<p>You’re not in a workspace.</p>`;
+  return html`<ul class="lines fates" aria-label="What happens to your workspaces">
     ${workspaces.map(
       (workspace) => html`<li key=${workspace.workspace_id}>
         <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
@@ -108,26 +108,26 @@ function Workspaces() {
   </ul>`;
 }
 
-const GONE = { closed: 'It is closed. You can’t bring it back any more, and if nobody else can, it is deleted.', paused: 'You leave it.' };
+const GONE = { closed: 'It’s closed. You’ll no longer be able to restore it, and it’s deleted if nobody else can.', paused: 'You’ll leave it.' };
 
 /** @param {{ workspace: MyWorkspace }} props */
 function FateOf({ workspace }) {
   const { data, error } = useResource(`fate:${workspace.workspace_id}`, () => readFate(workspace));
-  if (!data) return error ? html`<span class="muted">What is lost can’t be read at the moment. ${error.message}</span>` : html`<${SkeletonText} width=${200} />`;
+  if (!data) return error ? html`<span class="muted">Couldn’t load what will be lost. ${error.message}</span>` : html`<${SkeletonText} width=${200} />`;
   return sentenceOfFate(data, workspace);
 }
 
 /** @param {Fate} fate @param {MyWorkspace} workspace */
 function sentenceOfFate({ kind, links, hasMoreLinks, clicks = 0, isPart }, { slug }) {
-  if (kind === 'needs') return html`It has other members, and no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first.`;
-  if (kind === 'stays') return `You leave it. ${linksSentence(links)}`;
-  if (links === 0) return 'You are alone in it, and it has no links. It is deleted.';
-  return html`You are alone in it. <strong class="bad">${hasMoreLinks && 'More than '}${counted(links ?? 0, 'link')} and ${isPart ? 'more than ' : ''}${counted(clicks, 'click')}</strong> of the last 12 months are lost at once.`;
+  if (kind === 'needs') return html`It has other members but no other admin. <a href=${href('members', {}, slug)}>Make one of them an admin</a> first.`;
+  if (kind === 'stays') return `You’ll leave it. ${linksSentence(links)}`;
+  if (links === 0) return 'You’re its only member, and it has no links. It will be deleted.';
+  return html`You’re its only member. <strong class="bad">${hasMoreLinks && 'More than '}${counted(links ?? 0, 'link')} and ${isPart ? 'more than ' : ''}${counted(clicks, 'click')}</strong> from the last 12 months are lost immediately.`;
 }
 
 /** @param {number | undefined} links */
 function linksSentence(links) {
   if (links === 0) return 'You have no links there.';
-  if (links === 1) return 'Your link there goes to an admin, and goes on working.';
-  return `Your ${links ? counted(links, 'link') : 'links'} there go to an admin, and go on working.`;
+  if (links === 1) return 'Your link there goes to an admin and keeps working.';
+  return `Your ${links ? counted(links, 'link') : 'links'} there go to an admin and keep working.`;
 }

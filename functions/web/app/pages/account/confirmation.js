@@ -21,18 +21,18 @@ export function Confirmation({ me }) {
   }
 
   const [state, why] = me.undeliverable
-    ? [html`<${Status} tone="bad">Mail came back<//>`, 'Mail to this address came back. Confirm it again: until then, you get no other mails.']
-    : [html`<${Status} tone="warn">Not yet<//>`, 'Until you confirm it with the link that was mailed to you, you get no mails about your links.'];
+    ? [html`<${Status} tone="bad">Email bounced<//>`, 'An email to this address bounced. Confirm it again to get other emails.']
+    : [html`<${Status} tone="warn">Not yet<//>`, 'To get emails about your links, open the link we emailed you.'];
   return html`<div class="stack tight">
     <p class="row">
       ${state}
       ${sending.isSent
-        ? html`<${Button} kind="quiet" class="compact" icon="refresh" onClick=${refreshMe}>I have confirmed it<//>`
-        : html`<${Button} class="compact" isBusy=${sending.isBusy} onClick=${send}>${me.undeliverable ? 'Confirm it again' : 'Send the mail again'}<//>`}
+        ? html`<${Button} kind="quiet" class="compact" icon="refresh" onClick=${refreshMe}>I’ve confirmed it<//>`
+        : html`<${Button} class="compact" isBusy=${sending.isBusy} onClick=${send}>${me.undeliverable ? 'Confirm again' : 'Resend email'}<//>`}
     </p>
     <p class="hint" role="status">
-      ${sending.isSent ? html`If this Linklet sends mails, one is on its way to <bdi>${me.email}</bdi>. Its link works for 24 hours.` : why}
+      ${sending.isSent ? html`If this Linklet sends email, a link is on its way to <bdi>${me.email}</bdi>. It works for 24 hours.` : why}
     </p>
-    ${sending.error && html`<${Failure} what="The mail wasn’t sent." error=${sending.error} />`}
+    ${sending.error && html`<${Failure} what="Couldn’t send the email." error=${sending.error} />`}
   </div>`;
 }

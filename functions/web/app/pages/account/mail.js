@@ -16,13 +16,13 @@ import { Radios } from './radios.js';
 /** @typedef {{ mail: 'none' | 'important' | 'all' }} Chosen */
 
 const CHOICES = [
-  { value: 'none', label: 'None', hint: 'You read everything here, under Notifications.' },
+  { value: 'none', label: 'None', hint: 'You can still see everything under Notifications.' },
   {
     value: 'important',
-    label: 'What is important',
-    hint: 'A link reaches a round number of clicks, expires or is used up; a URL that you monitor is down, or up again; a job of yours has ended.',
+    label: 'Important only',
+    hint: 'Click milestones, links that expire or reach their click limit, outages of monitored URLs, and finished jobs.',
   },
-  { value: 'all', label: 'Everything', hint: 'Whatever is under Notifications, such as each new link of yours.' },
+  { value: 'all', label: 'Everything', hint: 'All notifications, such as each link you create.' },
 ];
 
 export function MailChoices() {
@@ -31,15 +31,15 @@ export function MailChoices() {
   const waiting = html`<${Skeleton} rows=${4} height=${48} />`;
   if (!isKnown) return waiting;
   if (!rules.sends_mail) return html`<${NoMail} />`;
-  return html`<${Loaded} of=${resource} what="Your choice can’t be shown." waiting=${waiting}>
+  return html`<${Loaded} of=${resource} what="Couldn’t load your email settings." waiting=${waiting}>
     ${(/** @type {Chosen} */ chosen) => html`<${MailForm} chosen=${chosen} show=${resource.change} />`}
   <//>`;
 }
 
 function NoMail() {
   return html`<p>
-    This Linklet sends no mails, not even about security. What happens to your links is under <a href=${href('notifications')}>Notifications</a>, and what
-    happens to your account under <a href=${href('account', { view: 'activity' })}>Activity</a>.
+    This Linklet doesn’t send email, not even security alerts. See <a href=${href('notifications')}>Notifications</a> for your links and
+    <a href=${href('account', { view: 'activity' })}>Activity</a> for your account.
   </p>`;
 }
 
@@ -59,12 +59,12 @@ function MailForm({ chosen, show }) {
     // It may have been changed elsewhere.
     if (!form.isDirty) form.begin({ mail: chosen.mail });
   }, [chosen.mail]);
-  const lacks = me?.undeliverable ? 'mail to it came back' : me?.verified === false ? 'nobody has confirmed yet that it is yours' : '';
+  const lacks = me?.undeliverable ? 'an email to it bounced' : me?.verified === false ? 'it isn’t confirmed yet' : '';
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    ${lacks && html`<${Notice} tone="warn">None of it is sent to <bdi>${me?.email}</bdi> at the moment: ${lacks}. <a href=${href('account')}>Confirm your address</a><//>`}
+    ${lacks && html`<${Notice} tone="warn">We don’t send these to <bdi>${me?.email}</bdi> because ${lacks}. <a href=${href('account')}>Confirm your email</a><//>`}
     <${FormFailure} error=${form.failure} />
-    <${Radios} legend="Mail about your links" value=${form.values.mail} options=${CHOICES} onChange=${(/** @type {string} */ mail) => form.set('mail', mail)} />
-    <p class="hint">Mail about security always comes: when your password, your address, your API keys or what you may do in a workspace change, and when somebody signs in to your account from a new place.</p>
+    <${Radios} legend="Emails about your links" value=${form.values.mail} options=${CHOICES} onChange=${(/** @type {string} */ mail) => form.set('mail', mail)} />
+    <p class="hint">You always get security emails: when your password, email, API keys or role in a workspace change, and when someone signs in from a new place.</p>
     <p><${Button} kind="primary" type="submit" isBusy=${form.isBusy} disabled=${!form.isDirty}>Save<//></p>
   </form>`;
 }

@@ -20,11 +20,11 @@ export function MyData() {
     begin();
   };
   return html`<div ref=${part} class="stack">
-    <p>Your account, your workspaces, sessions, API keys, notifications and audit log, and the links, monitored URLs and jobs that are yours: one JSON file. It has no passwords and keys.</p>
-    ${error && html`<${Failure} what=${count ? `After ${counted(count, 'entry', 'entries')}, reading failed.` : 'Your data can’t be read.'} error=${error} retry=${goOn} />`}
+    <p>One JSON file with your account, workspaces, sessions, API keys, notifications and audit log, and your links, monitored URLs and jobs. It doesn’t include passwords or the keys themselves.</p>
+    ${error && html`<${Failure} what=${count ? `The export stopped after ${counted(count, 'entry', 'entries')}.` : 'Couldn’t load your data.'} error=${error} retry=${goOn} />`}
     <p class="row">
       ${state === 'busy' ? html`<${Button} onClick=${end}>Cancel<//>` : !error && html`<${Button} icon="save" onClick=${begin}>Download my data<//>`}
-      <span class="muted" role="status">${state === 'busy' && `${counted(count, 'entry', 'entries')} so far …`}${state === 'done' && `Saved: ${counted(count, 'entry', 'entries')}.`}</span>
+      <span class="muted" role="status">${state === 'busy' && `${counted(count, 'entry', 'entries')} so far…`}${state === 'done' && `Saved: ${counted(count, 'entry', 'entries')}.`}</span>
     </p>
   </div>`;
 }

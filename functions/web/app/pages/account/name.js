@@ -11,7 +11,7 @@ import { Changeable } from './changeable.js';
 
 /** @param {{ name: string }} props */
 export function Name({ name }) {
-  const value = name ? html`<bdi>${name}</bdi>` : html`<span class="muted">Not given</span>`;
+  const value = name ? html`<bdi>${name}</bdi>` : html`<span class="muted">Not set</span>`;
   return html`<${Changeable} what="name" value=${value}>${(/** @type {() => void} */ close) => html`<${NameForm} name=${name} close=${close} />`}<//>`;
 }
 
@@ -30,7 +30,7 @@ function NameForm({ name, close }) {
   );
   return html`<form class="stack tight" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Your name" isOptional autocomplete="name" hint="Who is in a workspace with you sees it. Without one, they see your address." ...${form.field('full_name')} />
+    <${Field} label="Your name" isOptional autocomplete="name" hint="Members of your workspaces see it. If it’s blank, they see your email." ...${form.field('full_name')} />
     <p class="row"><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Save<//><${Button} onClick=${close}>Cancel<//></p>
   </form>`;
 }

@@ -12,7 +12,7 @@ import { toast } from '../../ui/toast.js';
 /** @param {{ current: string, new: string }} values */
 function check(values) {
   return {
-    current: values.current ? undefined : 'Enter the password that you have now.',
+    current: values.current ? undefined : 'Enter your current password.',
     new: passwordError(values.new),
   };
 }
@@ -23,7 +23,7 @@ export function PasswordForm() {
     { current: '', new: '' },
     async (values) => {
       await call('POST /api/auth/password', { body: values }).catch(blamePassword('current'));
-      toast('Password changed. All your other sessions end within a minute.');
+      toast('Password changed. Your other sessions end within a minute.');
       form.set('current', '');
       form.set('new', '');
     },
@@ -41,5 +41,5 @@ export function PasswordForm() {
 /** A wrong password is a field's fault. @param {string} field */
 export const blamePassword = (field) => (/** @type {unknown} */ error) => {
   if (!(error instanceof ApiError) || error.code !== 'invalid_credentials') throw error;
-  throw new ApiError('problem', 'This isn’t your password.', { status: error.status, code: error.code, field });
+  throw new ApiError('problem', 'Wrong password.', { status: error.status, code: error.code, field });
 };

@@ -18,10 +18,10 @@ export function Profile() {
   useEffect(() => (isWaiting ? onComingBack(refreshMe) : undefined), [isWaiting]);
   if (!me && !hasFailed) return html`<${Skeleton} height=${190} />`;
   const rows = [
-    { name: 'Name', value: me ? html`<${Name} name=${me.full_name ?? ''} />` : html`<span class="muted">Can’t be read at the moment</span>` },
+    { name: 'Name', value: me ? html`<${Name} name=${me.full_name ?? ''} />` : html`<span class="muted">Unavailable</span>` },
     { name: 'Email', value: me ? html`<${Address} me=${me} />` : html`<bdi>${email}</bdi>` },
     me?.verified !== undefined && { name: 'Confirmed', value: html`<${Confirmation} me=${me} />` },
     me?.last_login_at && { name: 'Last signed in', value: html`<${Time} at=${me.last_login_at} />` },
   ];
-  return html`<${Card} title="You"><${Facts} rows=${rows} /><//>`;
+  return html`<${Card} title="Profile"><${Facts} rows=${rows} /><//>`;
 }

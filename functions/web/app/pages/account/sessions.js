@@ -17,7 +17,7 @@ import { toast, toastFailure } from '../../ui/toast.js';
 
 export function Sessions() {
   const resource = useResource('sessions', () => call('GET /api/me/sessions'));
-  return html`<${Loaded} of=${resource} what="Your sessions can’t be shown.">
+  return html`<${Loaded} of=${resource} what="Couldn’t load your sessions.">
     ${(/** @type {Listed} */ { sessions, has_more }) => html`<${SessionList} sessions=${currentFirst(sessions)} hasMore=${has_more} resource=${resource} />`}
   <//>`;
 }
@@ -36,9 +36,9 @@ function SessionList({ sessions, hasMore, resource }) {
     focusLater('.button, .session-rest');
     try {
       await call('DELETE /api/me/sessions/{id}', { path: { id: ended.id } });
-      toast('That session ends within a minute.');
+      toast('The session ends within a minute.');
     } catch (error) {
-      toastFailure('That session hasn’t ended.', error);
+      toastFailure('Couldn’t end the session.', error);
       await resource.reload();
     }
   }
@@ -47,11 +47,11 @@ function SessionList({ sessions, hasMore, resource }) {
     <ul class="lines" aria-label="Sessions">
       ${sessions.map((one) => html`<${Line} key=${one.id} session=${one} onEnd=${() => end(one)} />`)}
     </ul>
-    ${(hasMore || sessions.every(({ is_current }) => is_current)) && html`<p class="muted session-rest" tabindex="-1">${hasMore ? MORE : 'You are signed in nowhere else.'}</p>`}
+    ${(hasMore || sessions.every(({ is_current }) => is_current)) && html`<p class="muted session-rest" tabindex="-1">${hasMore ? MORE : 'You’re not signed in anywhere else.'}</p>`}
   </div>`;
 }
 
-const MORE = 'Only the latest 100 are shown. “Sign out everywhere” ends the others, too.';
+const MORE = 'Only the latest 100 are shown. “Sign out everywhere” ends the others too.';
 
 /** @param {{ session: OneSession, onEnd: () => void }} props */
 function Line({ session: { began_at, renewed_at, expires_at, device, country, is_current, remembered }, onEnd }) {
@@ -60,10 +60,10 @@ function Line({ session: { began_at, renewed_at, expires_at, device, country, is
     <span class="line-text">
       <bdi class="line-title">${place}</bdi>
       <span class="small-print">
-        Since <${Time} at=${began_at} />${renewed_at && html` · last used <${Time} at=${renewed_at} />`}
-        ${' '}· ${remembered ? 'stays signed in until' : 'ends'} <${Time} at=${expires_at} />
+        Signed in <${Time} at=${began_at} isInText />${renewed_at && html` · last used <${Time} at=${renewed_at} isInText />`}
+        ${' '}· ${remembered ? 'stays signed in until' : 'expires'} <${Time} at=${expires_at} isInText />
       </span>
     </span>
-    ${is_current ? html`<${Chip}>This one<//>` : html`<${Button} class="compact" onClick=${onEnd}>Sign out there<span class="hidden"> (${place})</span><//>`}
+    ${is_current ? html`<${Chip}>This session<//>` : html`<${Button} class="compact" onClick=${onEnd}>Sign out<span class="hidden"> (${place})</span><//>`}
   </li>`;
 }

@@ -48,11 +48,11 @@ export function ActivityPage() {
     setQuery(NO_FILTER);
   };
   return html`<${Page} title="Activity" actions=${html`<${Save} asked=${asked} />`}>
-    <p class="muted">Who has changed members, API keys and settings, or links and monitored URLs of somebody else, in the last ${KEPT_MONTHS} months.</p>
+    <p class="muted">Changes to members, API keys and settings, and to other people’s links and monitored URLs, in the last ${KEPT_MONTHS} months.</p>
     <div class="chips" role="search" aria-label="Activity" ref=${part}>
       <${WhatFilter} what=${filter.what} />
       <${WhoFilter} who=${filter.who} focusLater=${focusLater} />
-      <${DateFilter} label="When" title="Done between" from=${filter.from} to=${filter.to} />
+      <${DateFilter} label="Date" title="Date range" from=${filter.from} to=${filter.to} />
       ${isFiltered && html`<${Button} kind="quiet" class="compact" onClick=${clear}>Clear<//>`}
     </div>
     <${Card} class="flush">
@@ -62,7 +62,7 @@ export function ActivityPage() {
         read=${read}
         label="Activity"
         linkOf=${linkOf}
-        none=${isFiltered ? 'Nothing was done that matches these filters.' : 'Nothing has been done yet.'}
+        none=${isFiltered ? 'No activity matches these filters.' : 'No activity yet.'}
       />
     <//>
   <//>`;
@@ -86,7 +86,7 @@ function filterOf(query) {
 function WhatFilter({ what }) {
   const chosen = GROUPS.find(({ value }) => value === what);
   const items = GROUPS.map(({ value, label }) => ({ label, isCurrent: value === what, act: () => setQuery({ what: value === what ? '' : value }) }));
-  return html`<${Menu} class=${`chip ${chosen ? 'on' : ''}`} align="start" items=${items}>${chosen?.label ?? 'What'}<${Icon} name="down" /><//>`;
+  return html`<${Menu} class=${`chip ${chosen ? 'on' : ''}`} align="start" items=${items}>${chosen?.label ?? 'Action'}<${Icon} name="down" /><//>`;
 }
 
 /** What is in the place of the second filter: its menu, or what takes it away again. */
@@ -107,21 +107,21 @@ function WhoFilter({ who, focusLater }) {
   if (who) {
     const known = [...members.map((member) => ({ id: member.user_id, name: nameOf(member) })), ...keys.map(({ prefix, name }) => ({ id: prefix, name })), ...OTHERS];
     const name = known.find(({ id }) => id === who)?.name ?? (who.startsWith(KEY_PREFIX) ? who : nameOf(undefined));
-    return html`<${Chip} tone="on" removeLabel="By anybody" onRemove=${choose('')}>By <bdi>${name}</bdi><//>`;
+    return html`<${Chip} tone="on" removeLabel="Show everyone’s activity" onRemove=${choose('')}>By <bdi>${name}</bdi><//>`;
   }
   const items = [
     ...members.map((member) => ({ key: member.user_id, label: nameOf(member), icon: /** @type {const} */ ('account'), act: choose(member.user_id) })),
     ...keys.map(({ prefix, name }) => ({ key: prefix, label: name, note: 'API key', icon: /** @type {const} */ ('key'), act: choose(prefix) })),
     ...OTHERS.map(({ id, name }) => ({ key: id, label: name, icon: /** @type {const} */ ('settings'), act: choose(id) })),
   ];
-  return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setOpened(true)}>Who<${Icon} name="down" /><//>`;
+  return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setOpened(true)}>Person<${Icon} name="down" /><//>`;
 }
 
 const KEY_PREFIX = 'lk_';
 
 const OTHERS = [
   { id: 'linklet', name: 'Linklet' },
-  { id: 'operator', name: 'Whoever runs this Linklet' },
+  { id: 'operator', name: 'Linklet operator' },
 ];
 
 /** @param {{ asked: Record<string, string> }} props */
@@ -133,7 +133,7 @@ function Save({ asked }) {
       const { saveActivity } = await import('../../parts/download/download.js');
       await saveActivity(asked);
     } catch (error) {
-      toastFailure('This couldn’t be saved.', error);
+      toastFailure('Couldn’t save the file.', error);
     } finally {
       setBusy(false);
     }

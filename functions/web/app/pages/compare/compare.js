@@ -31,7 +31,7 @@ export function ComparePage() {
   useEffect(prepareCharts, []);
 
   if (codes.length === 0) {
-    return html`<${Page} title="Compare"><${Empty} title="Choose links to compare." action=${html`<${Button} href=${href('links')}>All links<//>`}><p>Select up to five in the list, and press “Compare”.</p><//><//>`;
+    return html`<${Page} title="Compare"><${Empty} title="Choose links to compare" action=${html`<${Button} href=${href('links')}>All links<//>`}><p>Select up to five links in the list and click “Compare”.</p><//><//>`;
   }
   const { error } = resource;
   // Until the links are read, nobody knows whether they are younger than the range.
@@ -41,7 +41,7 @@ export function ComparePage() {
     setQuery({ codes: codes.filter((other) => other !== code).join() }, { replace: false });
   };
   return html`<${Page} title="Compare" actions=${html`<${RangeChoice} period=${period} /><${AudienceChoice} audience=${audience} />`}>
-    ${error && html`<${Failure} what="The links can’t be compared." error=${error} retry=${resource.reload} />`}
+    ${error && html`<${Failure} what="Couldn’t compare the links." error=${error} retry=${resource.reload} />`}
     ${data ? html`<div ref=${part} class=${`stack ${resource.data ? '' : 'waiting'}`}><${Shown} compared=${data} remove=${remove} /></div>` : !error && html`<${Skeleton} height=${CHART_HEIGHT + 120} /><${Skeleton} rows=${codes.length} height=${56} />`}
   <//>`;
 }
@@ -55,7 +55,7 @@ function Shown({ compared, remove }) {
   const form = route.get().query.has('table') ? 'table' : 'chart';
   const chart = useMemo(() => chartOf(compared), [compared]);
   return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${period} />`}>
-      ${chart.series.length > 0 ? html`<${TimeChart} ...${chart} view=${form} onView=${showAs} />` : html`<p class="muted">None of these links can be shown.</p>`}
+      ${chart.series.length > 0 ? html`<${TimeChart} ...${chart} view=${form} onView=${showAs} />` : html`<p class="muted">None of these links are available.</p>`}
     <//>
     <${ComparedTable} links=${links} period=${period} remove=${remove} />`;
 }

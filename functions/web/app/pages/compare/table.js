@@ -27,8 +27,8 @@ export function ComparedTable({ links, period, remove }) {
     figure('Unique visitors', 'unique_visitors'),
     { label: 'Remove', isHidden: true, cell: ({ code }) => html`<${Button} kind="quiet" class="compact" icon="close" label=${`Remove ${code}`} onClick=${() => remove(code)} />` },
   ];
-  return html`<${Card} class="flush compared"><${Table} label="Numbers of each link" columns=${columns} rows=${links} keyOf=${(/** @type {ComparedLink} */ { code }) => code} /><//>
-    ${period.before && html`<p class="small-print">▲ and ▼ are against ${period.before.name}.</p>`}`;
+  return html`<${Card} class="flush compared"><${Table} label="Statistics by link" columns=${columns} rows=${links} keyOf=${(/** @type {ComparedLink} */ { code }) => code} /><//>
+    ${period.before && html`<p class="small-print">▲ and ▼ are compared with ${period.before.name}.</p>`}`;
 }
 
 /** Whether a link was there before the time, so that there is something to compare with. @param {{ created_at: string }} link @param {{ from: string }} answer */

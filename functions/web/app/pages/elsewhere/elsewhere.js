@@ -33,14 +33,14 @@ export function ElsewherePage() {
 
   if (closed) return html`<${Closed} workspace=${closed} />`;
   if (error?.code === 'workspace_not_found') {
-    return html`<${Page} title="Not one of your workspaces">
-      <${Empty} title=${html`This address is of “<bdi>${workspace}</bdi>”`} action=${html`<${Button} href=${href('links')}>To your links<//>`}>
-        You aren’t a member of it. Ask whoever gave you the address for an invitation, or open it with another account.
+    return html`<${Page} title="You’re not in this workspace">
+      <${Empty} title=${html`This page belongs to “<bdi>${workspace}</bdi>”`} action=${html`<${Button} href=${href('links')}>Go to your links<//>`}>
+        You aren’t a member. Ask for an invitation, or sign in with another account.
       <//>
     <//>`;
   }
   if (error) {
-    return html`<${Page} title="Another workspace"><${Failure} what="The workspace couldn’t be opened." error=${error} retry=${() => setFailure(undefined)} /><//>`;
+    return html`<${Page} title="Another workspace"><${Failure} what="Couldn’t open the workspace." error=${error} retry=${() => setFailure(undefined)} /><//>`;
   }
   return html`<${Page} title="Another workspace"><${Skeleton} rows=${5} height=${56} /><//>`;
 }
@@ -62,12 +62,12 @@ function Closed({ workspace }) {
   const title = `${workspace.name} is closed`;
   const actions = html`<p class="row centred">
     ${mayRestore(workspace) && html`<${BringBack} workspace=${workspace} kind="primary" />`}
-    <${Button} href=${href('links')}>To your links<//>
+    <${Button} href=${href('links')}>Go to your links<//>
   </p>`;
   return html`<${Page} title=${title} heading=${html`<bdi>${workspace.name}</bdi> is closed`}>
-    <${Empty} title="Visitors of its links see that they don’t work" action=${actions}>
+    <${Empty} title="Its links don’t work" action=${actions}>
       <${ClosedWords} workspace=${workspace} />
-      ${mayRestore(workspace) && ' After that it is deleted for good, with its statistics.'}
+      ${mayRestore(workspace) && ' After that, it’s permanently deleted with its statistics.'}
     <//>
   <//>`;
 }

@@ -16,15 +16,15 @@ export function FirstPasswordPage() {
   );
   if (isDone) {
     return html`<${Door} title="Your account is ready">
-      <p>The password is set, and your address is confirmed.</p>
+      <p>Your password is set and your email is confirmed.</p>
       <p><${Button} kind="primary" href="#/sign-in" class="whole">Sign in<//></p>
     <//>`;
   }
-  return html`<${Door} title="Choose a password" below=${html`Have one already? <a href="#/sign-in">Sign in</a>`}>
+  return html`<${Door} title="Choose a password" below=${html`Already have one? <a href="#/sign-in">Sign in</a>`}>
     ${isSpent
-      ? html`<${Notice} tone="warn">This link was used already, or is too old. If you have no password yet, <a href="#/forgot">ask for another link</a>.<//>`
+      ? html`<${Notice} tone="warn">This link has been used or has expired. If you don’t have a password yet, <a href="#/forgot">request a new link</a>.<//>`
       : html`<form class="stack" novalidate onSubmit=${form.submit}>
-          <p>You sign in with it from now on. It also confirms that the address to which the link was mailed is yours.</p>
+          <p>You’ll use it to sign in. Setting it also confirms your email.</p>
           <${FormFailure} error=${form.failure} />
           <${Field} label="Password" type="password" autocomplete="new-password" autofocus hint=${PASSWORD_HINT} ...${form.field('password')} />
           <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Set password<//>

@@ -28,14 +28,14 @@ export function InvitationPage() {
   const token = query.get('token') ?? '';
   const { shown, error, look } = useInvitation(token);
   if (error) {
-    return html`<${Door} title="You are invited" below=${html`<a href="#/links">To your links</a>`}>
+    return html`<${Door} title="You’re invited" below=${html`<a href="#/links">Go to your links</a>`}>
       ${error.code === 'invitation_invalid'
-        ? html`<${Notice} tone="warn">This invitation was used or withdrawn, or is too old. Ask whoever invited you for another one.<//>`
-        : html`<${Failure} what="The invitation can’t be shown." error=${error} retry=${look} />`}
+        ? html`<${Notice} tone="warn">This invitation was used or withdrawn, or it has expired. Ask for a new one.<//>`
+        : html`<${Failure} what="Couldn’t load the invitation." error=${error} retry=${look} />`}
     <//>`;
   }
   // As high as what most will see, so that nothing moves when it is there.
-  if (!shown) return html`<${Door} title="You are invited"><${Skeleton} rows=${5} height=${61} /><//>`;
+  if (!shown) return html`<${Door} title="You’re invited"><${Skeleton} rows=${5} height=${61} /><//>`;
   return html`<${Answer} token=${token} shown=${shown} />`;
 }
 
@@ -66,35 +66,35 @@ function Answer({ token, shown }) {
 
   const isSignedIn = status === 'in' || status === 'over';
   if (invited && isSignedIn && !wasOut.current) {
-    return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
+    return html`<${Door} title="You’re invited" below=${html`<a href="#/links">Not now</a>`}>
       <div class="stack">
-        <p>This invitation is for a new account. You are signed in as <strong>${email}</strong>.</p>
+        <p>This invitation is for a new account. You’re signed in as <strong>${email}</strong>.</p>
         <${Button} kind="primary" class="whole" onClick=${() => signOut()}>Sign out and create one<//>
       </div>
     <//>`;
   }
   if (invited) {
-    return html`<${Door} title="You are invited" below=${html`Have an account already? <a href="#/sign-in">Sign in</a>`}>
+    return html`<${Door} title="You’re invited" below=${html`Already have an account? <a href="#/sign-in">Sign in</a>`}>
       <${SignUpForm} invitation=${token} email=${invited} onDone=${enter} />
     <//>`;
   }
   if (isSignedIn) {
-    return html`<${Door} title="You are invited" below=${html`<a href="#/links">Not now</a>`}>
+    return html`<${Door} title="You’re invited" below=${html`<a href="#/links">Not now</a>`}>
       <div class="stack">
         <${Into} shown=${shown} />
         ${email.toLowerCase() === shown.email
           ? html`<${FormFailure} error=${accept.failure} />
               <${Button} kind="primary" class="whole" isBusy=${accept.isBusy} onClick=${() => accept.submit()}>Join<//>`
-          : html`<${Notice} tone="warn">You are signed in as <strong><bdi>${email}</bdi></strong>, and the invitation is for another address.<//>`}
+          : html`<${Notice} tone="warn">You’re signed in as <strong><bdi>${email}</bdi></strong>, but the invitation is for another email.<//>`}
         <${Button} kind="quiet" onClick=${() => signOut()}>Use another account<//>
       </div>
     <//>`;
   }
   const ways = [
-    { value: 'new', label: 'I am new' },
+    { value: 'new', label: 'I’m new' },
     { value: 'old', label: 'I have an account' },
   ];
-  return html`<${Door} title="You are invited">
+  return html`<${Door} title="You’re invited">
     <div class="stack">
       <${Into} shown=${shown} />
       <${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
@@ -106,8 +106,8 @@ function Answer({ token, shown }) {
 /** Who invites, where to, as what, and whom. @param {{ shown: Shown }} props */
 const Into = ({ shown }) =>
   html`<p>
-    <strong><bdi>${shown.invited_by ?? 'Somebody'}</bdi></strong> invites <strong><bdi>${shown.email}</bdi></strong> to the workspace
-    ${' '}<strong><bdi>${shown.workspace}</bdi></strong>, as ${withArticle(shown.role ?? '')}.
+    <strong><bdi>${shown.invited_by ?? 'Someone'}</bdi></strong> invites <strong><bdi>${shown.email}</bdi></strong> to the workspace
+    ${' '}<strong><bdi>${shown.workspace}</bdi></strong> as ${withArticle(shown.role ?? '')}.
   </p>`;
 
 /** @param {{ token: string, email: string }} props */

@@ -15,20 +15,20 @@ export function KeepAddressPage() {
     await call('POST /api/auth/address/keep', { anonymous: true, body: { token } });
     if (isIn) void refreshMe();
   });
-  const below = isIn ? html`<a href="#/account">To your account</a>` : html`<a href="#/sign-in">Sign in</a>`;
+  const below = isIn ? html`<a href="#/account">Go to your account</a>` : html`<a href="#/sign-in">Sign in</a>`;
   if (isDone) {
-    return html`<${Door} title="Your address stays" below=${below}>
-      <p>The other address can’t be confirmed any more.</p>
-      <p>Was it somebody else who asked for it? Then they know your password: <a href="#/forgot">set a new one</a>.</p>
+    return html`<${Door} title="Your email stays the same" below=${below}>
+      <p>The other email can no longer be confirmed.</p>
+      <p>If you didn’t request the change, someone knows your password. <a href="#/forgot">Set a new one</a>.</p>
     <//>`;
   }
-  return html`<${Door} title="Keep your address" below=${below}>
+  return html`<${Door} title="Keep your email" below=${below}>
     ${isSpent
-      ? html`<${Notice} tone="warn">Nothing is to be stopped with this link: it was used, it is older than 24 hours, or the other address was confirmed.<//>`
+      ? html`<${Notice} tone="warn">This link no longer works. It was used, is older than 24 hours, or the other email was confirmed.<//>`
       : html`<form class="stack" novalidate onSubmit=${form.submit}>
-          <p>Somebody who knows your password wants another address for your account. Stop that, and the account keeps the one to which the link was mailed.</p>
+          <p>Someone who knows your password asked to change your account’s email. Cancel that to keep the email this link was sent to.</p>
           <${FormFailure} error=${form.failure} />
-          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Keep my address<//>
+          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Keep my email<//>
         </form>`}
   <//>`;
 }

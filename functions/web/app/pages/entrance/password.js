@@ -11,17 +11,17 @@ import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door, Outcome } from './door.js';
 import { useNewPassword } from './new-password.js';
 
-const back = html`<a href="#/sign-in">Back to signing in</a>`;
+const back = html`<a href="#/sign-in">Back to sign-in</a>`;
 
 export function ForgotPage() {
   const { rules, isKnown } = useRegistration();
-  return html`<${Door} title="Forgotten password" below=${back}>
+  return html`<${Door} title="Forgot password" below=${back}>
     ${!isKnown ? html`<${Skeleton} rows=${2} height=${70} />` : rules.sends_mail ? html`<${ForgotForm} />` : html`<${NoMail} />`}
   <//>`;
 }
 
 function NoMail() {
-  return html`<p>This Linklet sends no mails. Ask whoever runs it for a link with which you choose a new password.</p>`;
+  return html`<p>This Linklet doesn’t send email. Ask its operator for a link to reset your password.</p>`;
 }
 
 function ForgotForm() {
@@ -36,15 +36,15 @@ function ForgotForm() {
   );
   if (sentTo) {
     return html`<${Outcome}>
-      If <strong>${sentTo}</strong> has an account, a mail is on its way. Its link works for 30 minutes. No mail? Look into the spam
-      folder, or ask whoever runs this Linklet.
+      If <strong>${sentTo}</strong> has an account, we sent it a link that works for 30 minutes. No email? Check your spam
+      folder, or ask this Linklet’s operator.
     <//>`;
   }
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    <p>We send you a link with which you choose a new one.</p>
+    <p>We’ll email you a link to choose a new one.</p>
     <${FormFailure} error=${form.failure} />
     <${Field} label="Email" type="email" autocomplete="username" autofocus ...${form.field('email')} />
-    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Send the link<//>
+    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Send link<//>
   </form>`;
 }
 
@@ -55,17 +55,17 @@ export function ResetPage() {
   );
   if (isDone) {
     return html`<${Door} title="Password changed">
-      <p>All sessions have ended. Sign in with the new password.</p>
+      <p>All sessions have ended. Sign in with your new password.</p>
       <p class="small-print">
-        If nobody had shown before that this address is yours, API keys and other people’s memberships are paused: look at Members and API
-        keys after signing in.
+        If your email wasn’t confirmed before, API keys and other people’s memberships are paused. Review Members and API
+        keys after you sign in.
       </p>
       <p><${Button} kind="primary" href="#/sign-in" class="whole">Sign in<//></p>
     <//>`;
   }
   return html`<${Door} title="New password" below=${back}>
     ${isSpent
-      ? html`<${Notice} tone="warn">This link was used already, or is too old. <a href="#/forgot">Ask for another one</a><//>`
+      ? html`<${Notice} tone="warn">This link has been used or has expired. <a href="#/forgot">Request a new one</a><//>`
       : html`<form class="stack" novalidate onSubmit=${form.submit}>
           <${FormFailure} error=${form.failure} />
           <${Field} label="New password" type="password" autocomplete="new-password" autofocus hint=${PASSWORD_HINT} ...${form.field('password')} />

@@ -22,7 +22,7 @@ export function SignInPage() {
       <${Field} label="Password" type="password" autocomplete="current-password" ...${form.field('password')} />
       <${StaySignedIn} form=${form} />
       <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Sign in<//>
-      <p class="small"><a href="#/forgot">Forgotten your password?</a></p>
+      <p class="small"><a href="#/forgot">Forgot your password?</a></p>
     </form>
   <//>`;
 }
@@ -30,7 +30,7 @@ export function SignInPage() {
 /** Where there is a way in for who is new. Its line is there from the beginning, so that nothing moves. */
 function Newcomers() {
   const { rules, isKnown } = useRegistration();
-  if (rules.registration === 'invited') return 'Accounts are made by invitation here.';
+  if (rules.registration === 'invited') return 'You need an invitation to create an account.';
   return html`<span class=${isKnown ? '' : 'unseen'}>New here? <a href="#/sign-up">Create an account</a></span>`;
 }
 
@@ -42,7 +42,7 @@ function Unverified({ email }) {
     setSent(true);
   };
   return html`<${Notice} tone="warn">
-    <p>Confirm your address first: we have sent a mail to <strong>${email}</strong>.</p>
-    ${isSent ? html`<p>Sent again. It may take a minute.</p>` : html`<${Button} kind="quiet" onClick=${send}>Send it again<//>`}
+    <p>Confirm your email first. We sent a link to <strong>${email}</strong>.</p>
+    ${isSent ? html`<p>Sent. It may take a minute.</p>` : html`<${Button} kind="quiet" onClick=${send}>Resend<//>`}
   <//>`;
 }

@@ -15,7 +15,7 @@ const FORM = { rows: 4, height: 77 };
 
 export function SignUpPage() {
   const { rules, isKnown } = useRegistration();
-  return html`<${Door} title="Create an account" below=${html`Have one already? <a href="#/sign-in">Sign in</a>`}>
+  return html`<${Door} title="Create an account" below=${html`Already have an account? <a href="#/sign-in">Sign in</a>`}>
     ${isKnown ? html`<${WayIn} rules=${rules} />` : html`<${Skeleton} ...${FORM} />`}
   <//>`;
 }
@@ -23,7 +23,7 @@ export function SignUpPage() {
 /** @param {{ rules: import('../../core/registration.js').Rules }} props */
 function WayIn({ rules }) {
   if (rules.registration === 'invited') {
-    return html`<p>Accounts are made by invitation here. Ask somebody who uses this Linklet for one, and open its link.</p>`;
+    return html`<p>You need an invitation to create an account. Ask someone who uses this Linklet, then open the link you get.</p>`;
   }
   return rules.takes_password ? html`<${SignUpForm} domains=${rules.domains} />` : html`<${AddressForm} domains=${rules.domains} />`;
 }
@@ -32,7 +32,7 @@ function WayIn({ rules }) {
 function Whose({ domains }) {
   if (!domains) return null;
   const parts = new Intl.ListFormat(undefined, { type: 'disjunction' }).formatToParts(domains);
-  return html`<p>You need an address at ${parts.map(({ type, value }) => (type === 'element' ? html`<strong class="domain">${value}</strong>` : value))}.</p>`;
+  return html`<p>You need an email address at ${parts.map(({ type, value }) => (type === 'element' ? html`<strong class="domain">${value}</strong>` : value))}.</p>`;
 }
 
 /**
@@ -55,7 +55,7 @@ export function SignUpForm({ invitation, email: invited = '', domains, onDone })
   );
   if (form.failure?.code === 'address_unverified') {
     return html`<${Outcome}>
-      Your account is there. We have sent a mail to <strong>${form.values.email}</strong>: confirm the address with its link, then sign in.
+      Account created. We sent a link to <strong>${form.values.email}</strong>. Open it to confirm your email, then sign in.
     <//>`;
   }
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
@@ -89,7 +89,7 @@ function AddressForm({ domains }) {
       type="email"
       autocomplete="username"
       autofocus
-      hint="We send you a link with which you choose a password."
+      hint="We’ll email you a link to choose a password."
       ...${form.field('email')}
     />
     <${Name} form=${form} />
@@ -107,11 +107,11 @@ function MailSent({ to }) {
   };
   const isSent = isAgain && !again.failure && !again.isBusy;
   return html`<div class="stack">
-    <${Outcome}>A mail is on its way to <strong><bdi>${to}</bdi></strong>. Its link leads to a page on which you choose a password.<//>
+    <${Outcome}>We sent a link to <strong><bdi>${to}</bdi></strong>. Open it to choose a password.<//>
     <${FormFailure} error=${again.failure} />
-    <p class="small-print">The link works for 24 hours. No mail? Look into the spam folder first.</p>
-    <div role="status">${isSent && 'Sent again. It may take a minute.'}</div>
-    ${!isSent && html`<${Button} isBusy=${again.isBusy} onClick=${send}>Send it again<//>`}
+    <p class="small-print">The link works for 24 hours. No email? Check your spam folder.</p>
+    <div role="status">${isSent && 'Sent. It may take a minute.'}</div>
+    ${!isSent && html`<${Button} isBusy=${again.isBusy} onClick=${send}>Resend<//>`}
   </div>`;
 }
 
@@ -121,11 +121,11 @@ const Name = ({ form }) => html`<${Field} label="Your name" isOptional autocompl
 /** @param {{ error?: ApiError }} props */
 function Refusal({ error }) {
   if (error?.code !== 'registration_closed') return html`<${FormFailure} error=${error} />`;
-  return html`<${Notice} tone="warn">Accounts are made by invitation here. Ask somebody who uses this Linklet for one.<//>`;
+  return html`<${Notice} tone="warn">You need an invitation to create an account. Ask someone who uses this Linklet.<//>`;
 }
 
 /** Where it is the address that keeps somebody out, it is the field's fault. @param {string[] | null | undefined} domains */
 const blameDomain = (domains) => (/** @type {unknown} */ error) => {
   if (!domains || !(error instanceof ApiError) || error.code !== 'registration_closed') throw error;
-  throw new ApiError('problem', 'Addresses elsewhere need an invitation.', { status: error.status, code: error.code, field: 'email' });
+  throw new ApiError('problem', 'Other email addresses need an invitation.', { status: error.status, code: error.code, field: 'email' });
 };

@@ -16,18 +16,18 @@ export function UnsubscribePage() {
     invalidate('mail');
   });
   if (isDone) {
-    return html`<${Door} title="No more mail">
-      <p>You get no more mail about links. Security mail still comes.</p>
-      <p><${Button} class="whole" href=${CHOICES_VIEW}>Choose your mail<//></p>
+    return html`<${Door} title="You’re unsubscribed">
+      <p>You won’t get emails about links anymore. You’ll still get security emails.</p>
+      <p><${Button} class="whole" href=${CHOICES_VIEW}>Email settings<//></p>
     <//>`;
   }
-  return html`<${Door} title="No more mail?" below=${!isSpent && html`<a href=${CHOICES_VIEW}>Choose your mail</a>`}>
+  return html`<${Door} title="Unsubscribe?" below=${!isSpent && html`<a href=${CHOICES_VIEW}>Email settings</a>`}>
     ${isSpent
-      ? html`<${Notice} tone="warn">This link is too old. <a href=${CHOICES_VIEW}>Sign in and choose</a> which mail you get.<//>`
+      ? html`<${Notice} tone="warn">This link has expired. <a href=${CHOICES_VIEW}>Sign in</a> to choose which emails you get.<//>`
       : html`<form class="stack" novalidate onSubmit=${form.submit}>
-          <p>Linklet mails you when something happens to your links, to URLs that you monitor, and to your jobs. You can stop that; you still read it in the application.</p>
+          <p>Linklet emails you about your links, monitored URLs and jobs. You can stop that and still see everything in the app.</p>
           <${FormFailure} error=${form.failure} />
-          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Stop these mails<//>
+          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Unsubscribe<//>
         </form>`}
   <//>`;
 }

@@ -36,19 +36,19 @@ export function VerifyPage() {
   }
 
   if (state === 'done') {
-    return html`<${Door} title="Address confirmed">
-      <p>Thank you. Mails about your links will reach you.</p>
-      <p><${Button} kind="primary" class="whole" href=${isIn ? '#/links' : '#/sign-in'}>${isIn ? 'To your links' : 'Sign in'}<//></p>
+    return html`<${Door} title="Email confirmed">
+      <p>Thanks. You’ll get emails about your links.</p>
+      <p><${Button} kind="primary" class="whole" href=${isIn ? '#/links' : '#/sign-in'}>${isIn ? 'Go to your links' : 'Sign in'}<//></p>
     <//>`;
   }
   if (state === 'taken') {
-    return html`<${Door} title="Confirm your address" below=${html`<a href=${isIn ? '#/account' : '#/sign-in'}>${isIn ? 'To your account' : 'Back to signing in'}</a>`}>
-      <${Notice} tone="warn">Somebody has made an account with this address meanwhile. Yours keeps the address that it has.<//>
+    return html`<${Door} title="Confirm your email" below=${html`<a href=${isIn ? '#/account' : '#/sign-in'}>${isIn ? 'Go to your account' : 'Back to sign-in'}</a>`}>
+      <${Notice} tone="warn">Another account now uses this email. Your account keeps its current one.<//>
     <//>`;
   }
-  return html`<${Door} title="Confirm your address" below=${isIn ? html`<a href="#/links">Not now</a>` : html`<a href="#/sign-in">Back to signing in</a>`}>
+  return html`<${Door} title="Confirm your email" below=${isIn ? html`<a href="#/links">Not now</a>` : html`<a href="#/sign-in">Back to sign-in</a>`}>
     ${!token || state === 'spent'
-      ? html`<${Notice} tone="warn">This link was used already, or is too old. You get another one under <a href="#/account">Account</a>, or when you sign in.<//>`
+      ? html`<${Notice} tone="warn">This link has been used or has expired. Get a new one under <a href="#/account">Account</a> or when you sign in.<//>`
       : isIn && state === 'open'
         ? html`<${BySession} confirm=${confirm} />`
         : html`<${ByPassword} confirm=${confirm} isOthers=${isIn} />`}
@@ -60,9 +60,9 @@ function BySession({ confirm }) {
   const { email } = useStore(session);
   const form = useForm({}, () => confirm());
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
-    <p>You are signed in as <strong><bdi>${email}</bdi></strong>. Confirm that the address to which this link was mailed is yours: mails about your links will reach you there, and if it is another one that you have asked for, your account has it from now on.</p>
+    <p>You’re signed in as <strong><bdi>${email}</bdi></strong>. Confirm that the email this link was sent to is yours to get emails about your links there. If you asked to change your email, it becomes your new one.</p>
     <${FormFailure} error=${form.failure} />
-    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm this address<//>
+    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm email<//>
   </form>`;
 }
 
@@ -70,21 +70,21 @@ function BySession({ confirm }) {
 function ByPassword({ confirm, isOthers }) {
   const { email } = useStore(session);
   const form = useForm({ password: '' }, ({ password }) => confirm(password).catch(blamePassword), {
-    check: ({ password }) => ({ password: password ? undefined : 'Enter the password of the account.' }),
+    check: ({ password }) => ({ password: password ? undefined : 'Enter the account’s password.' }),
   });
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     ${isOthers
-      ? html`<${Notice} tone="warn">This link is for another account. You are signed in as <strong><bdi>${email}</bdi></strong>.<//>`
-      : html`<p>The address to which this link was mailed was given here as somebody’s. If it was you, enter the password of your account.</p>`}
+      ? html`<${Notice} tone="warn">This link is for another account. You’re signed in as <strong><bdi>${email}</bdi></strong>.<//>`
+      : html`<p>Someone used this email for an account here. If it was you, enter your account’s password.</p>`}
     <${FormFailure} error=${form.failure} />
-    <${Field} label=${isOthers ? 'Password of that account' : 'Password'} type="password" autocomplete="current-password" autofocus ...${form.field('password')} />
-    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm this address<//>
+    <${Field} label=${isOthers ? 'That account’s password' : 'Password'} type="password" autocomplete="current-password" autofocus ...${form.field('password')} />
+    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm email<//>
     ${isOthers
       ? html`<${Button} kind="quiet" onClick=${() => signOut()}>Sign out<//>`
-      : html`<p class="small"><a href="#/forgot">Forgotten your password?</a></p>
+      : html`<p class="small"><a href="#/forgot">Forgot your password?</a></p>
           <p class="small-print">
-            Never registered here? Then somebody else has, with your address. <a href="#/forgot">Set a new password</a>: the
-            account is yours then, and API keys and people that were let in are paused.
+            Never signed up here? Then someone else used your email. <a href="#/forgot">Set a new password</a> to take the
+            account over. Its API keys and the people it let in are then paused.
           </p>`}
   </form>`;
 }
@@ -92,5 +92,5 @@ function ByPassword({ confirm, isOthers }) {
 /** A wrong password is the field's fault. @param {unknown} error */
 function blamePassword(error) {
   if (!(error instanceof ApiError) || error.code !== 'invalid_credentials') throw error;
-  throw new ApiError('problem', 'This isn’t the password of that account.', { status: error.status, code: error.code, field: 'password' });
+  throw new ApiError('problem', 'Wrong password.', { status: error.status, code: error.code, field: 'password' });
 }

@@ -10,7 +10,7 @@ import { CodeExample, examplesFor } from './examples.js';
 /** The only time a key is shown. @param {{ created: NewKey, onClose: () => void }} props */
 export function CreatedKey({ created, onClose }) {
   const [example] = examplesFor(created.scopes);
-  const end = created.expires_at ? `It ends on ${day(created.expires_at)}.` : 'It never ends.';
+  const end = created.expires_at ? `It expires on ${day(created.expires_at)}.` : 'It never expires.';
   return html`<${Dialog}
     title=${html`<bdi>${created.name}</bdi> is ready`}
     isWide
@@ -18,7 +18,7 @@ export function CreatedKey({ created, onClose }) {
     onClose=${onClose}
     footer=${html`<${Button} onClick=${onClose}>Done<//>`}
   >
-    <${CopyField} label="API key" text=${created.key} hint=${`Copy it now: it isn’t shown again. Who has it can use it, so keep it like a password. ${end}`} />
+    <${CopyField} label="API key" text=${created.key} hint=${`Copy it now. It won’t be shown again. Anyone who has it can use it, so store it like a password. ${end}`} />
     <${CodeExample} example=${example} apiKey=${created.key} />
   <//>`;
 }

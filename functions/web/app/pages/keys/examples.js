@@ -18,7 +18,7 @@ const header = (key) => `-H "X-API-Key: ${key}"`;
 const EXAMPLES = [
   {
     id: 'make',
-    title: 'Make a link',
+    title: 'Create a link',
     scope: 'links:write',
     command: (key) =>
       [`curl ${apiUrl('/api/shorten')}`, header(key), '-H "Content-Type: application/json"', `-d '{"url": "https://example.com/a/long/page", "tags": ["spring"]}'`].join(' \\\n  '),
@@ -31,14 +31,14 @@ const EXAMPLES = [
   },
   {
     id: 'change',
-    title: 'Change a link',
+    title: 'Update a link',
     scope: 'links:write',
     command: (key) =>
-      [`curl -X PATCH ${apiUrl('/api/links/CODE')}`, header(key), '-H "Content-Type: application/json"', `-d '{"title": "A title of its own"}'`].join(' \\\n  '),
+      [`curl -X PATCH ${apiUrl('/api/links/CODE')}`, header(key), '-H "Content-Type: application/json"', `-d '{"title": "Spring sale"}'`].join(' \\\n  '),
   },
   {
     id: 'count',
-    title: 'Count clicks',
+    title: 'Get clicks',
     scope: 'analytics:read',
     command: (key) => [`curl "${apiUrl('/api/stats/CODE/daily')}"`, header(key)].join(' \\\n  '),
   },
@@ -56,8 +56,8 @@ export function Examples() {
       <div><${Choice} label="Example" value=${chosen} options=${options} onChange=${setChosen} /></div>
       <${CodeExample} example=${example} isUntitled />
       <p class="small-print">
-        Put your key into <code>LINKLET_KEY</code> first, or write it in place of <code>${PLACEHOLDER}</code>.${' '}
-        <a href="api/docs">All that the API can do</a>
+        Set <code>LINKLET_KEY</code> to your key first, or replace <code>${PLACEHOLDER}</code> with it.${' '}
+        <a href="api/docs">API reference</a>
       </p>
     </div>
   <//>`;
@@ -67,11 +67,11 @@ export function Examples() {
 export function CodeExample({ example, apiKey = PLACEHOLDER, isUntitled = false }) {
   const command = example.command(apiKey);
   return html`<figure class="example">
-    ${!isUntitled && html`<figcaption>${example.title}, for instance</figcaption>`}
+    ${!isUntitled && html`<figcaption>Example: ${example.title}</figcaption>`}
     <pre class="code" tabindex="0" role="region" aria-label=${`Command: ${example.title}`}>${command}</pre>
     <div class="example-foot">
-      <p class="small-print">Needs <code>${example.scope}</code></p>
-      <${CopyButton} text=${command}>Copy the command<//>
+      <p class="small-print">Requires <code>${example.scope}</code></p>
+      <${CopyButton} text=${command}>Copy command<//>
     </div>
   </figure>`;
 }

@@ -9,9 +9,9 @@ import { FormFailure } from '../../ui/states.js';
 
 /** What a key may be allowed to do, as the API names it. */
 const SCOPES = [
-  { scope: 'links:read', label: 'Read links', hint: 'Lists, single links and monitored URLs.' },
-  { scope: 'links:write', label: 'Make and change links', hint: 'Also deletes links, with or without their statistics, and adds and removes monitored URLs.' },
-  { scope: 'analytics:read', label: 'Read statistics', hint: 'Days, single clicks and whole referrers.' },
+  { scope: 'links:read', label: 'Read links', hint: 'List and view links and monitored URLs.' },
+  { scope: 'links:write', label: 'Create and edit links', hint: 'Also delete links, with or without statistics, and add and remove monitored URLs.' },
+  { scope: 'analytics:read', label: 'Read statistics', hint: 'Daily totals, individual clicks and full referrers.' },
 ];
 
 const DAY_MS = 86_400_000;
@@ -28,8 +28,8 @@ const LIFETIMES = [
 /** @param {Values} values */
 function check({ name, scopes, lifetime, expires_at }) {
   return {
-    name: name.trim() ? undefined : 'Say what the key is for.',
-    scopes: scopes.length > 0 ? undefined : 'Choose at least one.',
+    name: name.trim() ? undefined : 'Enter a name.',
+    scopes: scopes.length > 0 ? undefined : 'Choose at least one permission.',
     expires_at: lifetime !== 'date' || expires_at >= today() ? undefined : 'Choose today or a later day.',
   };
 }
@@ -66,7 +66,7 @@ export function KeyForm({ onClose, onCreated }) {
     <${FormFailure} error=${form.failure} />
     <${Field} label="Name" placeholder="Build server" autofocus autocomplete="off" ...${form.field('name')} />
     <fieldset class="options">
-      <legend>It may</legend>
+      <legend>Permissions</legend>
       ${SCOPES.map(
         ({ scope, label, hint }) => html`<${Checkbox}
           key=${scope}
@@ -79,10 +79,10 @@ export function KeyForm({ onClose, onCreated }) {
       ${form.errors.scopes && html`<p class="field-error" role="alert">${form.errors.scopes}</p>`}
     </fieldset>
     <div class="stack tight">
-      <p class="label">It ends</p>
-      <div><${Choice} label="It ends" value=${lifetime} options=${LIFETIMES} onChange=${(/** @type {string} */ chosen) => form.set('lifetime', chosen)} /></div>
-      ${lifetime === 'date' && html`<${Field} label="Last day" type="date" min=${today()} ...${form.field('expires_at')} />`}
-      ${lifetime === '' && html`<p class="hint">A key that never ends should be revoked when nobody needs it any more.</p>`}
+      <p class="label">Expires</p>
+      <div><${Choice} label="Expires" value=${lifetime} options=${LIFETIMES} onChange=${(/** @type {string} */ chosen) => form.set('lifetime', chosen)} /></div>
+      ${lifetime === 'date' && html`<${Field} label="Expiration date" type="date" min=${today()} ...${form.field('expires_at')} />`}
+      ${lifetime === '' && html`<p class="hint">Revoke a key without an expiration date when you no longer need it.</p>`}
     </div>
   <//>`;
 }

@@ -34,8 +34,8 @@ export function KeysPage() {
 
 function ForMembers() {
   return html`<${Page} title="API keys">
-    <${Empty} title="API keys are made by members" action=${html`<${Button} href=${href('members')}>See who is an admin<//>`}>
-      With a key, a program works with the links of this workspace. An admin can make you a member.
+    <${Empty} title="Only members can create API keys" action=${html`<${Button} href=${href('members')}>View members<//>`}>
+      Programs use API keys to work with this workspace’s links. Ask an admin to make you a member.
     <//>
   <//>`;
 }
@@ -62,11 +62,11 @@ function Keys() {
   const isEmpty = resource.data?.keys.length === 0;
   const action = html`<${Button} kind="primary" icon="plus" onClick=${create}>New key<//>`;
   return html`<${Page} title="API keys" actions=${!resource.isLoading && !isEmpty && action}>
-    <${Loaded} of=${resource} what="The keys can’t be shown.">
+    <${Loaded} of=${resource} what="Couldn’t load the keys.">
       ${(/** @type {{ keys: ApiKey[] }} */ { keys }) =>
         keys.length === 0
-          ? html`<${Empty} title="No keys yet" action=${action}>With a key, a program works with the links of this workspace, without anybody’s password.<//>`
-          : html`<p class="muted">${mayAct('admin') ? 'These are the keys of all members.' : 'These are the keys that you have made. Admins see them, too.'} A key acts in the name of who made it.</p>
+          ? html`<${Empty} title="No keys yet" action=${action}>Programs use API keys to work with this workspace’s links, without anyone’s password.<//>`
+          : html`<p class="muted">${mayAct('admin') ? 'These are all members’ keys.' : 'These are your keys. Admins see them too.'} A key acts on behalf of the member who created it.</p>
               <${PausedNotice} list=${keys} what="key">${WHY_PAUSED}<//>
               <${Card} class="flush"><${KeyTable} keys=${keys} resource=${resource} onRotated=${onCreated} /><//>`}
     <//>
@@ -83,7 +83,7 @@ function focusAgain(element) {
 }
 
 const WHY_PAUSED =
-  'An admin has paused such a key; or whoever made it, or created this workspace, has set a new password, the first proof that their address is theirs, and somebody else may have made keys before. Keep or revoke each.';
+  'An admin paused the key, or its creator or this workspace’s creator confirmed their email by resetting their password, and someone else may have created keys before. Keep or revoke each one.';
 
 /** Keeps a key that is paused. @param {ApiKey} kept @param {KeyList} resource */
 function keep(kept, resource) {
@@ -98,13 +98,13 @@ function keep(kept, resource) {
 
 /** Pauses a key, which an admin can let work again at any time. @param {ApiKey} paused */
 async function pause(paused) {
-  const question = { title: `Pause “${paused.name}”?`, text: 'Programs that use it are refused within a minute, until you keep it again.', action: 'Pause' };
+  const question = { title: `Pause “${paused.name}”?`, text: 'It stops working within a minute, until you keep it again.', action: 'Pause' };
   if (!(await ask(question))) return;
   try {
     await call('PATCH /api/keys/{prefix}', { path: { prefix: paused.prefix }, body: { is_active: false } });
     toast(`“${paused.name}” is paused.`);
   } catch (error) {
-    toastFailure('The key wasn’t paused.', error);
+    toastFailure('Couldn’t pause the key.', error);
   }
   invalidate('keys');
 }
@@ -118,10 +118,10 @@ function KeyTable({ keys, resource, onRotated }) {
   const maker = (/** @type {ApiKey} */ key) => nameOf(members.find((/** @type {any} */ member) => member.user_id === key.created_by));
   const columns = [
     { label: 'Name', isHeader: true, cell: (/** @type {ApiKey} */ key) => html`<${KeyName} shown=${key} />` },
-    { label: 'May', cell: (/** @type {ApiKey} */ key) => html`<span class="chips">${key.scopes.map((scope) => html`<${Chip} key=${scope}>${scope}<//>`)}</span>` },
-    { label: 'Made', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.created_at}>${day(key.created_at)}<//><br /><bdi class="small-print">${maker(key)}</bdi>` },
+    { label: 'Permissions', cell: (/** @type {ApiKey} */ key) => html`<span class="chips">${key.scopes.map((scope) => html`<${Chip} key=${scope}>${scope}<//>`)}</span>` },
+    { label: 'Created', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.created_at}>${day(key.created_at)}<//><br /><bdi class="small-print">${maker(key)}</bdi>` },
     { label: 'Last used', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${LastUsed} at=${key.last_used_at} />` },
-    { label: 'Ends', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Ends} at=${key.expires_at} />` },
+    { label: 'Expires', isMinor: true, cell: (/** @type {ApiKey} */ key) => html`<${Ends} at=${key.expires_at} />` },
     { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {ApiKey} */ key) => html`<${Actions} of=${key} resource=${resource} onRename=${() => setRenamed(key)} onRotated=${onRotated} />` },
   ];
   const classOf = (/** @type {ApiKey} */ key) => (key.paused_at ? 'to-decide' : '');
@@ -130,7 +130,7 @@ function KeyTable({ keys, resource, onRotated }) {
 }
 
 /** @param {{ shown: ApiKey }} props */
-const KeyName = ({ shown }) => html`<span class="row"><bdi class="line-title">${shown.name}</bdi><${PausedMark} at=${shown.paused_at} />${shown.rotated_to && html`<${Status} tone="muted" title=${`${shown.rotated_to}… replaces it`}>Rotated<//>`}</span><code class="small-print">${shown.prefix}…</code>
+const KeyName = ({ shown }) => html`<span class="row"><bdi class="line-title">${shown.name}</bdi><${PausedMark} at=${shown.paused_at} />${shown.rotated_to && html`<${Status} tone="muted" title=${`Replaced by ${shown.rotated_to}…`}>Rotated<//>`}</span><code class="small-print">${shown.prefix}…</code>
   <span class="small-print only-phone"><${LastUsed} at=${shown.last_used_at} isSentence /></span>`;
 
 /** @param {{ at: string | null, isSentence?: boolean }} props */
@@ -169,22 +169,22 @@ const mayRotate = (key) => !key.rotated_to && !isOver(key) && key.created_by ===
 async function rotate(rotated, onRotated) {
   const question = {
     title: `Rotate “${rotated.name}”?`,
-    text: 'You get a new key that may do the same. The old one works for 24 more hours, but not beyond its own end. Revoking either revokes both.',
+    text: 'You get a new key with the same permissions. The old one works for another 24 hours, unless it expires sooner. Revoking either revokes both.',
     action: 'Rotate',
   };
   if (!(await ask(question))) return;
   try {
     onRotated(await call('POST /api/keys/{prefix}/rotate', { path: { prefix: rotated.prefix } }));
   } catch (error) {
-    toastFailure('The key wasn’t rotated.', error);
+    toastFailure('Couldn’t rotate the key.', error);
   }
 }
 
 /** @param {ApiKey} revoked */
 async function revoke(revoked) {
   const used = revoked.last_used_at ? `It was last used ${age(revoked.last_used_at) === 'now' ? 'a moment ago' : `${age(revoked.last_used_at)} ago`}.` : 'It was never used.';
-  const both = revoked.rotated_to ? 'The key that replaces it is revoked, too.' : '';
-  const refused = revoked.paused_at ? 'Programs that use it stay refused.' : 'Programs that use it are refused within a minute.';
+  const both = revoked.rotated_to ? 'Its replacement is revoked too.' : '';
+  const refused = revoked.paused_at ? 'It’s already paused.' : 'It stops working within a minute.';
   const question = {
     title: `Revoke “${revoked.name}”?`,
     text: [used, refused, both, 'This can’t be undone.'].filter(Boolean).join(' '),
@@ -196,7 +196,7 @@ async function revoke(revoked) {
     await call('DELETE /api/keys/{prefix}', { path: { prefix: revoked.prefix } });
     toast(`“${revoked.name}” is revoked.`);
   } catch (error) {
-    toastFailure('The key wasn’t revoked.', error);
+    toastFailure('Couldn’t revoke the key.', error);
   }
   invalidate('keys');
 }

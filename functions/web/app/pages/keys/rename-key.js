@@ -16,9 +16,9 @@ export function RenameKey({ of: key, onClose }) {
       const { name: given } = await call('PATCH /api/keys/{prefix}', { path: { prefix: key.prefix }, body: { name: name.trim() } });
       invalidate('keys');
       onClose();
-      toast(`The key is called “${given}” now.`);
+      toast(`The key is now called “${given}”.`);
     },
-    { check: ({ name }) => ({ name: name.trim() ? undefined : 'Say what the key is for.' }) },
+    { check: ({ name }) => ({ name: name.trim() ? undefined : 'Enter a name.' }) },
   );
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Rename<//>`;
   return html`<${Dialog} title="Rename key" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>

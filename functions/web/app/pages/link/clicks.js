@@ -23,13 +23,13 @@ export function LatestClicks({ resource, onNews }) {
   const [limit, setLimit] = useState(FEW_CLICKS);
   const fresh = useFresh(resource.data, onNews);
   const [opened, setOpened] = useState(/** @type {Click | null} */ (null));
-  const actions = html`<span class="small-print">as they come</span>`;
+  const actions = html`<span class="small-print">Live</span>`;
   return html`<${Card} title="Latest clicks" actions=${actions} class="clicks">
     <p class="hidden" role="status">${fresh.size > 0 ? counted(fresh.size, 'new click') : ''}</p>
-    <${Loaded} of=${resource} what="The clicks can’t be shown.">
+    <${Loaded} of=${resource} what="Couldn’t load the clicks.">
       ${(/** @type {Click[]} */ clicks) => html`
         ${clicks.length === 0
-          ? html`<p class="muted">There are none of this time, or none that fit.</p>`
+          ? html`<p class="muted">No clicks match this period and these filters.</p>`
           : html`<${Table} label="Latest clicks" columns=${columnsOf(setOpened)} rows=${clicks.slice(0, limit)} keyOf=${(/** @type {Click} */ { id }) => id} classOf=${(/** @type {Click} */ { id }) => (fresh.has(id) ? 'fresh' : '')} />`}
         ${clicks.length > limit && html`<p class="more"><${Button} class="compact" onClick=${() => setLimit(MOST_CLICKS)}>Show ${clicks.length}<//></p>`}
       `}
@@ -64,17 +64,17 @@ function useFresh(clicks, onNews) {
 
 /** @param {(click: Click) => void} open @returns {import('../../ui/table.js').Column<Click>[]} */
 const columnsOf = (open) => [
-  { label: 'When', cell: ({ clicked_at: at }) => html`<time datetime=${at} title=${fullTime(at)}>${moment(at)}</time>`, isHeader: true },
-  { label: 'Who', cell: ({ audience }) => html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
-  { label: 'With', cell: (click) => html`<${OpenClick} click=${click} open=${open} />` },
-  { label: 'Place', cell: (click) => placeOf(click), isMinor: true },
+  { label: 'Time', cell: ({ clicked_at: at }) => html`<time datetime=${at} title=${fullTime(at)}>${moment(at)}</time>`, isHeader: true },
+  { label: 'Visitor', cell: ({ audience }) => html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
+  { label: 'Browser and device', cell: (click) => html`<${OpenClick} click=${click} open=${open} />` },
+  { label: 'Location', cell: (click) => placeOf(click), isMinor: true },
   { label: 'Referrer', cell: ({ referer }) => (referer ? html`<${Referrer} referer=${referer} />` : html`<span class="muted">–</span>`), isMinor: true },
 ];
 
 /** @param {{ click: Click, open: (click: Click) => void }} props */
 function OpenClick({ click, open }) {
   return html`<button type="button" class="click-opener two-lines" title=${click.user_agent} aria-haspopup="dialog" onClick=${() => open(click)}>
-    <span>${browserOf(click)}</span><span>${systemOf(click)}</span><span class="hidden">: all of the click, ${fullTime(click.clicked_at)}</span>
+    <span>${browserOf(click)}</span><span>${systemOf(click)}</span><span class="hidden">: details of the click, ${fullTime(click.clicked_at)}</span>
   </button>
   ${
     // A phone has no columns for these.
@@ -89,11 +89,11 @@ const Referrer = ({ referer }) => html`<bdi class="referrer" title=${referer}>${
 function WholeClick({ click, onClose }) {
   const { clicked_at: at, audience, referer, user_agent: agent } = click;
   const rows = [
-    { name: 'When', value: html`<time datetime=${at}>${fullTime(at)}</time>` },
-    { name: 'Who', value: html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
+    { name: 'Time', value: html`<time datetime=${at}>${fullTime(at)}</time>` },
+    { name: 'Visitor', value: html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },
     { name: 'Browser', value: `${valueName(click.browser)} ${click.browser_version}` },
     { name: 'System', value: systemOf(click) },
-    { name: 'Place', value: placeOf(click) },
+    { name: 'Location', value: placeOf(click) },
     { name: 'Referrer', value: referer ? html`<bdi>${referer}</bdi>` : html`<span class="muted">None</span>` },
     { name: 'Source', value: sourceName(click.source) },
     click.campaign && { name: 'Campaign', value: html`<bdi>${click.campaign}</bdi>` },

@@ -17,10 +17,10 @@ export function DownloadMenu({ view, shown }) {
   const kinds = KINDS.filter(({ name }) => name !== 'destination' || shown?.answer.destinations.length);
   /** @type {import('../../parts/panels/save-menu.js').Keepable[] | undefined} */
   const items = shown && [
-    { label: 'Chart as a picture', note: 'PNG', save: (part) => part.savePicture(`${code}-clicks`, `${code}: clicks by ${shown.answer.period.unit}, ${shown.answer.period.dates}`, shown.chart) },
+    { label: 'Chart image', note: 'PNG', save: (part) => part.savePicture(`${code}-clicks`, `${code}: clicks by ${shown.answer.period.unit}, ${shown.answer.period.dates}`, shown.chart) },
     { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveSeries(code, { ...query(), interval: intervalOf(timeOf(view).unit) }, shown.running) },
     ...kinds.map(({ title, table: name }) => table(title, name)),
-    { label: 'Single clicks', note: 'CSV', save: (part) => part.saveClicks(code, query()) },
+    { label: 'Individual clicks', note: 'CSV', save: (part) => part.saveClicks(code, query()) },
   ];
   return html`<${SaveMenu} items=${items} />`;
 }

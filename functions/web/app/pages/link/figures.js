@@ -5,7 +5,7 @@ import { ago, fullTime, moment, number, shortNumber } from '../../core/format.js
 import { Figure, Figures } from '../../parts/chart/chart.js';
 
 /** What is left out. @type {Record<import('../../parts/times/audience.js').Audience, string | undefined>} */
-const ONLY = { people: 'by humans only', bots: 'by bots and link previews only', all: undefined };
+const ONLY = { people: 'human clicks only', bots: 'bots and link previews only', all: undefined };
 
 /**
  * @param {object} props
@@ -24,10 +24,10 @@ export function LinkFigures({ answer, period, audience, clicks }) {
     than: period.before?.name,
   });
   const last = clicks?.[0]?.clicked_at;
-  return html`<${Figures} label="Numbers">
+  return html`<${Figures} label="Statistics">
     <${Figure} label="Clicks" ...${figure('total_clicks')} note=${ONLY[audience]} />
     ${audience === 'all' && html`<${Figure} label="Human clicks" hint="Without bots and link previews." ...${figure('human_clicks')} />`}
-    ${audience !== 'bots' && html`<${Figure} label="Unique visitors" hint="How many addresses people came from." ...${figure('unique_visitors')} />`}
+    ${audience !== 'bots' && html`<${Figure} label="Unique visitors" hint="Estimated by IP address." ...${figure('unique_visitors')} />`}
     <${Figure} label="Last click" value=${clicks === null ? '–' : clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
   <//>`;
 }

@@ -1,7 +1,7 @@
 // What a link is, and what can be done with it.
 
 import { html } from '../../vendor/preact.js';
-import { cutMiddle, day, fullTime, moment, withoutScheme } from '../../core/format.js';
+import { cutMiddle, day, fullTime, momentInText, withoutScheme } from '../../core/format.js';
 import { safeUrl } from '../../core/address.js';
 import { nameOf, useMembers, usedOf } from '../../core/lists.js';
 import { href } from '../../core/router.js';
@@ -18,19 +18,19 @@ import { Notice, SkeletonText } from '../../ui/states.js';
 
 /** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
 const STATUSES = {
-  active: { tone: 'good', text: 'Active', title: 'It leads to its target.' },
-  inactive: { tone: 'warn', text: 'Switched off', title: 'Visitors see that it is switched off.' },
-  scheduled: { tone: 'muted', text: 'Scheduled', title: 'Visitors see that it doesn’t work yet.' },
-  exhausted: { tone: 'warn', text: 'Used up', title: 'It was used as often as it may be. Give it a higher limit to bring it back.' },
-  expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Give it another expiry to bring it back.' },
-  suspended: { tone: 'warn', text: 'Suspended', title: 'Visitors see that it doesn’t work.' },
-  deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its numbers stay.' },
+  active: { tone: 'good', text: 'Active', title: 'It leads to its destination.' },
+  inactive: { tone: 'warn', text: 'Disabled', title: 'Visitors see that it’s disabled.' },
+  scheduled: { tone: 'muted', text: 'Scheduled', title: 'Visitors see that it isn’t active yet.' },
+  exhausted: { tone: 'warn', text: 'Limit reached', title: 'It has reached its click limit. Raise the limit to reactivate it.' },
+  expired: { tone: 'warn', text: 'Expired', title: 'Visitors see that it has expired. Change its expiration date to reactivate it.' },
+  suspended: { tone: 'warn', text: 'Suspended', title: 'Visitors see that it’s unavailable.' },
+  deleted: { tone: 'muted', text: 'Deleted', title: 'Visitors see that it was deleted. Its statistics stay.' },
 };
 const WHY_SUSPENDED = {
-  closed: 'Its workspace was closed. Visitors see that it doesn’t work, until some minutes after the workspace was brought back.',
-  legal: 'Whoever runs this service has suspended it for a legal reason. Visitors see that. Only they can lift it.',
-  abuse: 'Whoever runs this service has suspended it, since it was reported or found as abuse. Only they can lift it.',
-  other: 'Whoever runs this service has suspended it. Only they can lift it.',
+  closed: 'Its workspace was closed. It works again a few minutes after the workspace is restored.',
+  legal: 'The operator of this service suspended it for a legal reason, which visitors see. Only the operator can lift this.',
+  abuse: 'The operator of this service suspended it because of reported or detected abuse. Only the operator can lift this.',
+  other: 'The operator of this service suspended it. Only the operator can lift this.',
 };
 const TARGET_LENGTH = 96;
 
@@ -45,12 +45,12 @@ export function LinkHeading({ link }) {
 export function LinkButtons({ link, actions, mayChange, hasRules }) {
   const canSwitch = mayChange && ['active', 'inactive', 'scheduled'].includes(link.status);
   const canEdit = mayChange && link.status !== 'deleted';
-  const switchText = link.is_active ? 'Switch off' : 'Switch on';
+  const switchText = link.is_active ? 'Disable' : 'Enable';
   const items = [
     canSwitch && { label: switchText, icon: /** @type {const} */ ('power'), isNarrow: true, act: actions.toggle },
-    canEdit && { label: link.archived ? 'Bring back' : 'Archive', icon: /** @type {const} */ ('archive'), act: actions.archive },
+    canEdit && { label: link.archived ? 'Unarchive' : 'Archive', icon: /** @type {const} */ ('archive'), act: actions.archive },
     hasRules && { label: 'Rules and variants', icon: /** @type {const} */ ('split'), act: actions.showRules },
-    { label: 'New link like this one', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
+    { label: 'Duplicate', icon: /** @type {const} */ ('plus'), act: actions.copyTo },
     link.status !== 'deleted' && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
     { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
@@ -78,19 +78,19 @@ export function LinkFacts({ link, actions, mayLeadElsewhere }) {
     ${link.description && html`<p class="about-description" dir="auto">${link.description}</p>`}
     <ul class="about-meta">
       <li><${Status} tone=${tone} title=${title}>${text}<//></li>
-      ${link.archived && link.status !== 'deleted' && html`<li><${Status} tone="muted" title="Lists leave it out. It works as before.">Archived<//></li>`}
-      ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks got no answer.">Target down<//></li>`}
+      ${link.archived && link.status !== 'deleted' && html`<li><${Status} tone="muted" title="It’s hidden from lists but still works.">Archived<//></li>`}
+      ${link.health?.status === 'down' && html`<li><${Status} tone="bad" title="The latest checks failed.">Destination down<//></li>`}
       ${link.created_by_name && html`<li>by <bdi>${link.created_by_name}</bdi></li>`}
       ${!link.created_by_name && !members.error && html`<li>by ${members.data ? html`<bdi>${nameOf(owner)}</bdi>` : html`<${SkeletonText} width=${72} />`}</li>`}
-      <li title=${fullTime(link.created_at)}>created ${moment(link.created_at)}</li>
-      ${link.valid_from && html`<li title=${fullTime(link.valid_from)}>${Date.parse(link.valid_from) > Date.now() ? 'begins' : 'began'} ${moment(link.valid_from)}</li>`}
+      <li title=${fullTime(link.created_at)}>created ${momentInText(link.created_at)}</li>
+      ${link.valid_from && html`<li title=${fullTime(link.valid_from)}>${Date.parse(link.valid_from) > Date.now() ? 'starts' : 'started'} ${momentInText(link.valid_from)}</li>`}
       ${link.expires_at && html`<li title=${fullTime(link.expires_at)}>${link.status === 'expired' ? 'expired' : 'expires'} ${day(link.expires_at)}</li>`}
       ${usedOf(link) && html`<li>${usedOf(link)}</li>`}
-      ${link.is_protected && html`<li class="about-mark"><${Icon} name="lock" />protected by a password</li>`}
-      ${link.forward_query && html`<li>passes on parameters</li>`}
+      ${link.is_protected && html`<li class="about-mark"><${Icon} name="lock" />password protected</li>`}
+      ${link.forward_query && html`<li>forwards query parameters</li>`}
       ${link.has_rules && html`<li class="about-mark"><${Icon} name="split" /><button type="button" onClick=${actions.showRules}>rules and variants</button></li>`}
-      ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href(['tags', tag])} label=${`Numbers of the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
-      ${link.external_id && html`<li>known elsewhere as <bdi>${link.external_id}</bdi></li>`}
+      ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href(['tags', tag])} label=${`Statistics for the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
+      ${link.external_id && html`<li>external ID <bdi>${link.external_id}</bdi></li>`}
     </ul>
     ${link.preview && html`<${PreviewFacts} preview=${link.preview} />`}
     ${link.metadata &&
@@ -107,10 +107,10 @@ function PreviewFacts({ preview: { title, description, image } }) {
   const rows = [
     title && { name: 'Title', value: html`<bdi>${title}</bdi>` },
     description && { name: 'Description', value: html`<bdi>${description}</bdi>` },
-    image && { name: 'Picture', value: html`<${Target} url=${image} />` },
+    image && { name: 'Image', value: html`<${Target} url=${image} />` },
   ];
   return html`<details class="about-notes small">
-    <summary>Preview in chats</summary>
+    <summary>Social preview</summary>
     <${Facts} rows=${rows} />
   </details>`;
 }

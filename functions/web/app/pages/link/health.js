@@ -14,19 +14,19 @@ const STATES = {
   up: { tone: 'good', text: 'Up' },
   down: { tone: 'bad', text: 'Down' },
   pending: { tone: 'muted', text: 'Not checked yet' },
-  unknown: { tone: 'warn', text: 'Can’t be read' },
+  unknown: { tone: 'warn', text: 'Unknown' },
 };
 
 /** @param {{ health: Health, target?: string }} props `target` is its id */
 export function HealthCard({ health, target }) {
   const { tone, text } = STATES[health.status];
   const actions = html`<a href=${href(target ? `monitoring/${target}` : 'monitoring')}>Monitoring</a>`;
-  return html`<${Card} title="Health of the target" actions=${actions} class="health">
+  return html`<${Card} title="Destination health" actions=${actions} class="health">
     <dl class="health-facts">
       <div><dt>Status</dt><dd><${Status} tone=${tone}>${text}<//></dd></div>
       <div><dt>Last check</dt><dd>${health.checked_at ? html`<time datetime=${health.checked_at} title=${fullTime(health.checked_at)}>${moment(health.checked_at)}</time>` : '–'}</dd></div>
       <div><dt>Latency</dt><dd>${latencyText(health) || '–'}</dd></div>
-      <div><dt>Answer</dt><dd>${health.status_code ?? (health.checked_at ? 'none' : '–')}</dd></div>
+      <div><dt>Response</dt><dd>${health.status_code ?? (health.checked_at ? 'none' : '–')}</dd></div>
     </dl>
   <//>`;
 }

@@ -35,9 +35,9 @@ export function LinkPage() {
   const resource = useResource(`link:${code}`, () => call('GET /api/links/{code}', { path: { code } }), { everyMs: READ_EVERY_MS });
   const link = /** @type {ShownLink | undefined} */ (resource.data);
   const { error } = resource;
-  if (error?.status === 404) return html`<${Nowhere} code=${code} title="There is no such link." text="Its address may be mistyped, or it was removed." />`;
-  if (error?.status === 410) return html`<${Nowhere} code=${code} title="This link is gone." text=${error.message} />`;
-  if (!link && error) return html`<${Page} title=${code}><${Failure} what="The link can’t be shown." error=${error} retry=${resource.reload} /><//>`;
+  if (error?.status === 404) return html`<${Nowhere} code=${code} title="Link not found" text="Check the address. The link may also have been deleted." />`;
+  if (error?.status === 410) return html`<${Nowhere} code=${code} title="This link no longer exists" text=${error.message} />`;
+  if (!link && error) return html`<${Page} title=${code}><${Failure} what="Couldn’t load the link." error=${error} retry=${resource.reload} /><//>`;
   if (!link) return html`<${Page} title=${code}><${Skeleton} rows=${4} height=${72} /><//>`;
   return html`<${Known} link=${link} resource=${resource} />`;
 }
@@ -61,14 +61,14 @@ function Known({ link, resource }) {
   const close = () => setOpen('');
 
   useShortcuts('This link', [
-    { keys: 'y', text: 'Copy the short URL', act: async () => (await copyText(link.short_url)) && toast('Copied.') },
+    { keys: 'y', text: 'Copy short URL', act: async () => (await copyText(link.short_url)) && toast('Copied.') },
     { keys: 'q', text: 'QR code', act: () => setOpen('qr') },
     ...(mayLeadElsewhere ? [{ keys: 'd', text: 'Change destination', act: actions.changeDestination }] : []),
     ...(link.has_rules || mayLeadElsewhere ? [{ keys: 'r', text: 'Rules and variants', act: actions.showRules }] : []),
     ...(mayWrite
       ? [
           { keys: 'e', text: 'Edit', act: () => setOpen('edit') },
-          { keys: 'a', text: link.archived ? 'Bring back' : 'Archive', act: actions.archive },
+          { keys: 'a', text: link.archived ? 'Unarchive' : 'Archive', act: actions.archive },
         ]
       : []),
   ]);

@@ -43,7 +43,7 @@ export function Traffic({ link, showQr, onNews }) {
   const hear = useNews(() => [answer.reload, onNews].forEach((reload) => reload()), Object.keys(view.filter).length > 0 ? FILTERED_EVERY_MS : 0);
 
   const isUnused = link.total_clicks === 0 && !known?.answer.total_clicks && !clicks.data?.length && Object.keys(view.filter).length === 0;
-  const failure = answer.error && html`<${Failure} what="The numbers can’t be read." error=${answer.error} retry=${answer.reload} />`;
+  const failure = answer.error && html`<${Failure} what="Couldn’t load the statistics." error=${answer.error} retry=${answer.reload} />`;
   const isWaiting = known !== undefined && answer.data === undefined;
   // What is below the panels comes after them, so that it doesn't move.
   const isReady = isUnused || known !== undefined || answer.error !== undefined;
@@ -101,19 +101,19 @@ const utcDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'shor
 /** What one has to know about these numbers. @param {ShownAnswer} answer */
 function noteOf(answer) {
   const { period, from, to } = answer;
-  const zone = isOfHere(answer) ? '' : 'Days and hours are those of UTC. ';
+  const zone = isOfHere(answer) ? '' : 'Days and hours are in UTC. ';
   // Of so many clicks, the API tells whole days of UTC only.
   const isOther = Date.parse(from) !== period.start || Date.parse(to) !== period.end;
-  const time = isOther ? `There are so many clicks that these are whole days of UTC, from ${utcDay.format(Date.parse(from))} to ${utcDay.format(Date.parse(to) - 1)}. ` : '';
-  const before = period.before && !answer.before ? `Clicks of ${period.before.name} can’t be compared. ` : '';
+  const time = isOther ? `With this many clicks, these are whole UTC days, from ${utcDay.format(Date.parse(from))} to ${utcDay.format(Date.parse(to) - 1)}. ` : '';
+  const before = period.before && !answer.before ? `Clicks of ${period.before.name} aren’t available. ` : '';
   return `${time}${zone}${before}${ABOUT_HUMAN_CLICKS}`;
 }
 
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void }} props */
 function FirstClick({ link, showQr }) {
-  if (link.status !== 'active') return html`<${Card}><${Empty} title="Nobody has followed this link." /><//>`;
-  const action = html`<div class="row"><${CopyButton} text=${link.short_url} kind="primary">Copy the link<//><${Button} icon="qr" onClick=${showQr}>QR code<//></div>`;
-  return html`<${Card}><${Empty} title="Nobody has followed this link yet." action=${action}><p>Share it. The first click appears here by itself, within seconds.</p><//><//>`;
+  if (link.status !== 'active') return html`<${Card}><${Empty} title="No clicks" /><//>`;
+  const action = html`<div class="row"><${CopyButton} text=${link.short_url} kind="primary">Copy link<//><${Button} icon="qr" onClick=${showQr}>QR code<//></div>`;
+  return html`<${Card}><${Empty} title="No clicks yet" action=${action}><p>Share the link. The first click appears here within seconds.</p><//><//>`;
 }
 
 /** The latest clicks, which are read once and then followed. @param {View} view @param {string} key */

@@ -1,7 +1,7 @@
 // What the numbers are about: whose clicks, of which time, and what was pressed; each can be taken away again.
 
 import { html } from '../../vendor/preact.js';
-import { counted, fullTime, moment, number } from '../../core/format.js';
+import { counted, fullTime, momentInText, number } from '../../core/format.js';
 import { setQuery } from '../../core/router.js';
 import { KINDS } from '../../parts/panels/panels.js';
 import { AudienceChoice, RangeChoice } from '../../parts/times/times.js';
@@ -52,7 +52,7 @@ function Chips({ view, focusLater }) {
     setQuery(Object.fromEntries(KINDS.map(({ name }) => [name, ''])), { replace: false });
   };
   if (chosen.length === 0) return null;
-  return html`<div class="view-chips" role="group" aria-label="Only these clicks">
+  return html`<div class="view-chips" role="group" aria-label="Active filters">
     <ul class="chips">
       ${chosen.map(({ kind, value, text }, at) => html`<li key=${`${kind.name} ${value}`}><${Chip} isOn title=${text} removeLabel=${`Remove ${text}`} onRemove=${() => remove(at)}>${text}<//></li>`)}
     </ul>
@@ -65,8 +65,8 @@ function Covered({ view, answer }) {
   if (!answer) return null;
   const { covers } = answer;
   if (covers) {
-    const since = html`<time datetime=${covers.since} title=${fullTime(covers.since)}>${moment(covers.since)}</time>`;
-    return html`The latest ${number(covers.clicks)} of ${counted(covers.of, 'click')} were looked at, those since ${since}.`;
+    const since = html`<time datetime=${covers.since} title=${fullTime(covers.since)}>${momentInText(covers.since)}</time>`;
+    return html`Based on the latest ${number(covers.clicks)} of ${counted(covers.of, 'click')}, since ${since}.`;
   }
-  return Object.keys(view.filter).length > 0 && html`<span class="hidden">${counted(answer.total_clicks, 'click')} with this.</span>`;
+  return Object.keys(view.filter).length > 0 && html`<span class="hidden">${counted(answer.total_clicks, 'click')} match.</span>`;
 }

@@ -22,7 +22,7 @@ const prepareForm = () => void loadForm().catch(() => {});
 const loadQr = () => import('../../parts/qr/qr.js');
 const loadRows = () => import('../../parts/link-rows/link-rows.js');
 
-const NO_FILE = new ApiError('offline', 'A file couldn’t be loaded.');
+const NO_FILE = new ApiError('offline', 'A file didn’t load.');
 
 export function LinksPage() {
   useStore(session);
@@ -69,7 +69,7 @@ export function LinksPage() {
       : !hasRows.current
         ? waiting
         : hasFailed
-          ? html`<${Failure} what="The links can’t be shown." error=${NO_FILE} retry=${() => setFailed(false)} />`
+          ? html`<${Failure} what="Couldn’t load the links." error=${NO_FILE} retry=${() => setFailed(false)} />`
           : html`<${Lazy} load=${loadRows} name="LinkRows" waiting=${waiting} onFailure=${() => setFailed(true)} list=${list} filter=${filter} fresh=${fresh} openers=${openers} />`}
     ${form && html`<${Lazy} load=${loadForm} name="LinkForm" key=${form.link?.short_code ?? 'new'} ...${form} onSaved=${onSaved} onFailure=${() => setForm(null)} onClose=${() => setForm(null)} onCopy=${(/** @type {Link} */ template) => setForm({ template })} />`}
     ${qr && html`<${Lazy} load=${loadQr} name="QrDialog" link=${qr} onFailure=${() => setQr(null)} onClose=${() => setQr(null)} />`}

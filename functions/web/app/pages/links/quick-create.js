@@ -32,7 +32,7 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const failed = queue.filter((wanted) => wanted.error);
   const count = queue.length - failed.length;
-  const making = count > 0 ? `Making ${counted(count, 'link')} …` : '';
+  const making = count > 0 ? `Creating ${counted(count, 'link')}…` : '';
 
   const place = useRef({ onLink, onUndone, edit });
   place.current = { onLink, onUndone, edit };
@@ -73,7 +73,7 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
     input.current?.focus();
     return true;
   });
-  useShortcuts('Links', [{ keys: `${MOD} V`, text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }, { keys: 'C', text: 'Create several links', act: openSeveral }]);
+  useShortcuts('Links', [{ keys: `${MOD} V`, text: 'Paste a URL' }, { keys: 'c', text: 'Create a link', act: () => openOptions(text) }, { keys: 'C', text: 'Bulk create', act: openSeveral }]);
   return html`${several && html`<${Lazy} load=${loadSeveral} name="NewLinks" ...${several} onMade=${onMany} onFailure=${closeSeveral} onClose=${closeSeveral} />`}
   <form class="quick" novalidate onSubmit=${submit}>
     <div class="quick-field">
@@ -93,8 +93,8 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
         onInput=${(/** @type {any} */ event) => quick.set({ text: event.target.value })}
         onPaste=${onPaste}
       />
-      <${Button} kind="quiet" icon="several" class="quick-other" aria-label="Several" title="Several links at once" onClick=${openSeveral}>Several<//>
-      <${Button} kind="quiet" icon="settings" class="quick-other" aria-label="Options" onClick=${() => openOptions(text)} onPointerEnter=${prepareOptions} onFocus=${prepareOptions}>Options<//>
+      <${Button} kind="quiet" icon="several" class="quick-other" aria-label="Bulk create" onClick=${openSeveral}>Bulk create<//>
+      <${Button} kind="quiet" icon="settings" class="quick-other" aria-label="More options" onClick=${() => openOptions(text)} onPointerEnter=${prepareOptions} onFocus=${prepareOptions}>More options<//>
       <${Button} kind="primary" type="submit" isBusy=${count > 0}>Shorten<//>
     </div>
     <p class="hidden" role="status">${making}</p>
@@ -110,12 +110,12 @@ const isNear = (input) => document.activeElement === document.body || input?.for
 function Failed({ list }) {
   const wait = useCountdown(list[list.length - 1].error);
   return html`<${Notice} tone="bad">
-    <p><strong>${list.length === 1 ? 'This link wasn’t made.' : 'These links weren’t made.'}</strong></p>
+    <p><strong>${list.length === 1 ? 'Couldn’t create this link.' : 'Couldn’t create these links.'}</strong></p>
     <ul class="quick-failed">
       ${list.map(
         (wanted) => html`<li key=${wanted.id}>
           <span><bdi>${wanted.typed}</bdi> <span class="muted">${wanted.error?.message}</span></span>
-          <${Button} kind="quiet" icon="close" label=${`Forget ${wanted.typed}`} onClick=${() => giveUp(wanted)} />
+          <${Button} kind="quiet" icon="close" label=${`Dismiss ${wanted.typed}`} onClick=${() => giveUp(wanted)} />
         </li>`,
       )}
     </ul>

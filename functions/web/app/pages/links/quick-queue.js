@@ -52,7 +52,7 @@ export function makeLink() {
     quick.set({ text: '', error: undefined, queue: [...queue, wanted] });
     void makeAll();
   } else if (text.trim() || queue.length === 0) {
-    quick.set({ error: new ApiError('problem', 'Paste an address that begins with http:// or https://.') });
+    quick.set({ error: new ApiError('problem', 'Enter a URL that starts with http:// or https://.') });
   }
 }
 
@@ -88,7 +88,7 @@ async function make(wanted) {
     if (before === visit) void announce(made);
   } catch (error) {
     if (before !== visit) return;
-    const failure = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong here.');
+    const failure = error instanceof ApiError ? error : new ApiError('broken', 'Something went wrong.');
     if (failure !== error) console.error(error);
     // What would fail as well isn't tried.
     for (const one of failure.isTemporary ? waiting() : [wanted]) giveBack(one, failure);
@@ -130,8 +130,8 @@ async function undo(code, link) {
     if (link) noteChange(link);
     invalidate('overview');
     place()?.onUndone(code);
-    toast('The link is gone.');
+    toast('Link deleted.');
   } catch (failure) {
-    toastFailure('The link wasn’t removed.', failure);
+    toastFailure('Couldn’t delete the link.', failure);
   }
 }

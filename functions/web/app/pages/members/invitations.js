@@ -36,14 +36,14 @@ export function Invitations({ members, resource }) {
     setMade(invitation);
     invalidate('invitations');
   };
-  return html`<${Card} title="Invite somebody">
+  return html`<${Card} title="Invite someone">
       <${InvitationForm} members=${members} open=${resource.data?.invitations ?? []} onMade=${onMade} />
     <//>
-    <${Loaded} of=${resource} what="The open invitations can’t be shown." waiting=${null}>
+    <${Loaded} of=${resource} what="Couldn’t load the pending invitations." waiting=${null}>
       ${(/** @type {{ invitations: Invitation[] }} */ { invitations }) =>
         invitations.length > 0 &&
         html`<section class="stack tight">
-          <h2>Open invitations</h2>
+          <h2>Pending invitations</h2>
           <${Card} class="flush"><${InvitationTable} invitations=${invitations} members=${members} /><//>
         </section>`}
     <//>
@@ -54,7 +54,7 @@ export function Invitations({ members, resource }) {
 function InvitationForm({ members, open, onMade }) {
   const check = (/** @type {{ email: string }} */ { email }) => {
     const isMember = members.some((member) => member.email === email.trim().toLowerCase());
-    if (isMember) return { email: 'Somebody with this address is a member already.' };
+    if (isMember) return { email: 'This person is already a member.' };
     return { email: emailError(email) };
   };
   const form = useForm(
@@ -76,7 +76,7 @@ function InvitationForm({ members, open, onMade }) {
       <${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Invite<//>
     </div>
     <p class="hint" role="status">
-      ${isAgain ? 'This address is invited already. The link that you have given them will stop working.' : 'You get a link to give to them. It works for this address only, once, and for 7 days.'}
+      ${isAgain ? 'This person is already invited. Their current link will stop working.' : 'You’ll get a link to give them. It works once, only for this email, for 7 days.'}
     </p>
   </form>`;
 }
@@ -87,10 +87,10 @@ function MadeInvitation({ made, onClose }) {
   const { data } = useInvitations({ isWanted: true, everyMs: MAILED_WITHIN_MS });
   const isMailed = data?.invitations.some(({ id, mailed_at }) => id === made.id && mailed_at);
   const link = new URL(href('invitation', { token: made.token }, ''), location.href).href;
-  return html`<${Dialog} title="Give them this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
-    <p>With it, <bdi><strong>${made.email}</strong></bdi> joins as ${withArticle(made.role)}, once, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
-    <p role="status">${isMailed ? 'A mail with a link of its own was sent to them, too.' : 'No mail has been sent to them so far.'}</p>
-    <${CopyField} label="Invitation" text=${link} hint="Copy it now: it isn’t shown again. If it gets lost, invite them again." />
+  return html`<${Dialog} title="Share this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
+    <p><bdi><strong>${made.email}</strong></bdi> can use it once to join as ${withArticle(made.role)}, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
+    <p role="status">${isMailed ? 'We also emailed them a separate link.' : 'We haven’t emailed them.'}</p>
+    <${CopyField} label="Invitation" text=${link} hint="Copy it now. It won’t be shown again. If it gets lost, invite them again." />
   <//>`;
 }
 
@@ -101,25 +101,25 @@ function InvitationTable({ invitations, members }) {
     { label: 'Email', isHeader: true, cell: (/** @type {Invitation} */ one) => html`<bdi class="line-title">${one.email}</bdi>` },
     { label: 'Role', cell: (/** @type {Invitation} */ one) => one.role },
     { label: 'Invited by', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<bdi>${inviter(one)}</bdi>` },
-    { label: 'Mail', isMinor: true, cell: (/** @type {Invitation} */ one) => (one.mailed_at ? html`<${Time} at=${one.mailed_at}>Sent ${moment(one.mailed_at)}<//>` : 'None') },
-    { label: 'Until', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<${Time} at=${one.expires_at}>${day(one.expires_at)}<//>` },
+    { label: 'Emailed', isMinor: true, cell: (/** @type {Invitation} */ one) => (one.mailed_at ? html`<${Time} at=${one.mailed_at}>${moment(one.mailed_at)}<//>` : 'No') },
+    { label: 'Expires', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<${Time} at=${one.expires_at}>${day(one.expires_at)}<//>` },
     { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {Invitation} */ one) => html`<${Withdraw} invitation=${one} />` },
   ];
-  return html`<${Table} isStacked label="Open invitations" columns=${columns} rows=${invitations} keyOf=${(/** @type {Invitation} */ one) => one.id} />`;
+  return html`<${Table} isStacked label="Pending invitations" columns=${columns} rows=${invitations} keyOf=${(/** @type {Invitation} */ one) => one.id} />`;
 }
 
 /** @param {{ invitation: Invitation }} props */
 function Withdraw({ invitation }) {
   const withdraw = async () => {
-    const question = { title: `Withdraw the invitation of ${invitation.email}?`, text: 'Its link stops working.', action: 'Withdraw', isDanger: true };
+    const question = { title: `Withdraw the invitation for ${invitation.email}?`, text: 'Its link stops working.', action: 'Withdraw', isDanger: true };
     if (!(await ask(question))) return;
     try {
       await call('DELETE /api/workspace/invitations/{invitation_id}', { path: { invitation_id: invitation.id } });
       toast('Invitation withdrawn.');
     } catch (error) {
-      toastFailure('The invitation wasn’t withdrawn.', error);
+      toastFailure('Couldn’t withdraw the invitation.', error);
     }
     invalidate('invitations');
   };
-  return html`<${Button} kind="quiet" icon="trash" label=${`Withdraw the invitation of ${invitation.email}`} onClick=${withdraw} />`;
+  return html`<${Button} kind="quiet" icon="trash" label=${`Withdraw the invitation for ${invitation.email}`} onClick=${withdraw} />`;
 }

@@ -18,8 +18,8 @@ export async function leave(members) {
   const next = otherWorkspace();
   const heir = members.find((member) => member.role === 'admin' && !member.paused_at && member.user_id !== me.user_id);
   const afterwards = next
-    ? html`You go on in <bdi>${next.name}</bdi>.`
-    : 'It is your only workspace: you are signed out. Signing in again gives you a new one, if you may create one here.';
+    ? html`You’ll continue in <bdi>${next.name}</bdi>.`
+    : 'It’s your only workspace, so you’ll be signed out. When you sign in again, you get a new one if you’re allowed to create one.';
   const question = {
     title: `Leave ${here.name}?`,
     text: html`Your links and monitored URLs go to <bdi>${heir ? nameOf(heir) : 'an admin'}</bdi>, and your API keys are revoked. ${afterwards}`,
@@ -29,8 +29,8 @@ export async function leave(members) {
   if (!(await ask(question))) return;
   try {
     await leaveWorkspace(me.user_id, next?.slug);
-    toast(`You have left ${here.name}.`);
+    toast(`You left ${here.name}.`);
   } catch (error) {
-    toastFailure('You haven’t left.', error);
+    toastFailure('Couldn’t leave the workspace.', error);
   }
 }

@@ -27,7 +27,7 @@ export function MembersPage() {
   const isAdmin = me !== undefined && mayAct('admin');
   const invitations = useInvitations({ isWanted: isAdmin });
   return html`<${Page} title="Members">
-    <${Loaded} of=${resource} what="The members can’t be shown.">
+    <${Loaded} of=${resource} what="Couldn’t load the members.">
       ${(/** @type {{ members: Member[] }} */ { members }) => html`
         ${isAdmin && html`<${PausedNotice} list=${members} what="member">${WHY_PAUSED}<//>`}
         <${Card} class="flush"><${MemberTable} members=${members} resource=${resource} isAdmin=${isAdmin} onRemove=${setRemoved} /><//>
@@ -41,7 +41,7 @@ export function MembersPage() {
 }
 
 const WHY_PAUSED =
-  'The creator of this workspace has set a new password, the first proof that their address is theirs. Somebody else may have let people in before: keep or remove each.';
+  'This workspace’s creator confirmed their email by resetting their password, and someone else may have let people in before. Keep or remove each one.';
 
 /** Keeps a member who is paused. @param {Member} kept @param {import('../../core/resource.js').Resource<{ members: Member[] }>} resource */
 function keep(kept, resource) {
@@ -49,7 +49,7 @@ function keep(kept, resource) {
     kept,
     show: (paused_at) => resource.change(({ members }) => ({ members: members.map((one) => (one.user_id === kept.user_id ? { ...one, paused_at } : one)) })),
     send: () => call('PATCH /api/workspace/members/{user_id}', { path: { user_id: kept.user_id }, body: { paused: false } }),
-    done: `${nameOf(kept)} is in this workspace again.`,
+    done: `${nameOf(kept)} is back in this workspace.`,
     failed: `${nameOf(kept)} is still paused.`,
   });
 }
@@ -61,7 +61,7 @@ function MemberTable({ members, resource, isAdmin, onRemove }) {
   const isMe = (/** @type {Member} */ member) => member.user_id === me?.user_id;
   const actions = (/** @type {Member} */ member) => {
     if (isMe(member)) {
-      if (isLastAdmin(member)) return html`<span class="small-print">The only admin</span>`;
+      if (isLastAdmin(member)) return html`<span class="small-print">Only admin</span>`;
       return html`<${Button} class="compact" icon="out" onClick=${() => leave(members)}>Leave<//>`;
     }
     if (isAdmin && member.paused_at) {
@@ -94,11 +94,11 @@ function Person({ member, isMe }) {
 function AskAdmins({ members }) {
   const admins = members.filter(isActiveAdmin);
   const names = new Intl.ListFormat(undefined, { type: 'disjunction' }).formatToParts(admins.map(nameOf));
-  return html`To invite somebody, or to change a role, ask ${names.map(({ type, value }) => (type === 'element' ? html`<bdi>${value}</bdi>` : value))}.`;
+  return html`To invite someone or change a role, ask ${names.map(({ type, value }) => (type === 'element' ? html`<bdi>${value}</bdi>` : value))}.`;
 }
 
 function Roles() {
-  return html`<${Card} title="What each role may do">
+  return html`<${Card} title="What each role can do">
     <dl class="fact-list">
       ${ROLE_TEXTS.map(({ role, text }) => html`<div key=${role}><dt>${role}</dt><dd>${text}</dd></div>`)}
     </dl>

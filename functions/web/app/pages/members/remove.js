@@ -35,7 +35,7 @@ export function RemoveMember({ member, onClose }) {
       path: { user_id: member.user_id },
       query: { keep_keys: keepKeys ? 'true' : undefined },
     });
-    toast(`${name} is no member any more.`);
+    toast(`${name} is no longer a member.`);
     for (const changed of ['members', 'keys', 'invitations', 'links', 'belongings']) invalidate(changed);
     onClose();
   });
@@ -44,15 +44,15 @@ export function RemoveMember({ member, onClose }) {
   return html`<${Dialog} title=${html`Remove <bdi>${name}</bdi>?`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
     <ul class="consequences">
-      <li>${member.paused_at ? 'They stay without this workspace.' : 'Within a minute, they can’t see this workspace any more.'}</li>
+      <li>${member.paused_at ? 'They don’t get access to this workspace again.' : 'They lose access to this workspace within a minute.'}</li>
       <li>${linksSentence(left?.links)}</li>
       <li>${keysSentence(left?.keys, keepKeys)}</li>
-      <li>Open invitations that they made are withdrawn.</li>
+      <li>Their pending invitations are withdrawn.</li>
     </ul>
     ${left?.keys !== 0 &&
     html`<${Checkbox}
       label="Keep their API keys working"
-      hint="They become yours. Whoever left may still know them: keep them only while you replace them."
+      hint="They become yours. Their former owner may still know them, so keep them only until you replace them."
       checked=${keepKeys}
       onChange=${setKeepKeys}
     />`}
@@ -63,13 +63,13 @@ export function RemoveMember({ member, onClose }) {
 function linksSentence(links) {
   if (links === 0) return 'They have no links. Their monitored URLs become yours.';
   const theirs = links ? `Their ${counted(links, 'link')}` : 'Their links';
-  return `${theirs} and their monitored URLs become yours. ${links === 1 ? 'The link goes' : 'The links go'} on working.`;
+  return `${theirs} and their monitored URLs become yours. ${links === 1 ? 'The link keeps' : 'The links keep'} working.`;
 }
 
 /** @param {number | undefined} keys @param {boolean} areKept */
 function keysSentence(keys, areKept) {
-  if (keys === 0) return 'They have made no API keys.';
+  if (keys === 0) return 'They have no API keys.';
   const theirs = keys === undefined ? 'Their API keys' : `Their ${counted(keys, 'API key')}`;
-  if (areKept) return `${theirs} ${keys === 1 ? 'goes' : 'go'} on working.`;
-  return `${theirs} ${keys === 1 ? 'is' : 'are'} revoked: programs that use ${keys === 1 ? 'it' : 'them'} are refused.`;
+  if (areKept) return `${theirs} ${keys === 1 ? 'keeps' : 'keep'} working.`;
+  return `${theirs} ${keys === 1 ? 'is' : 'are'} revoked and ${keys === 1 ? 'stops' : 'stop'} working.`;
 }

@@ -9,9 +9,9 @@ import { toast, toastFailure } from '../../ui/toast.js';
 /** @typedef {import('../../core/lists.js').Member} Member */
 
 export const ROLE_TEXTS = [
-  { role: 'viewer', text: 'Sees links, statistics and monitored URLs.' },
-  { role: 'member', text: 'Also makes links and monitored URLs, and changes their own.' },
-  { role: 'admin', text: 'Also changes what is others’, and decides on members, API keys and this workspace.' },
+  { role: 'viewer', text: 'Can view links, statistics and monitored URLs.' },
+  { role: 'member', text: 'Can also create links and monitored URLs, and edit their own.' },
+  { role: 'admin', text: 'Can edit everyone’s links, and manage members, API keys and this workspace.' },
 ];
 
 export const ROLES = ROLE_TEXTS.map(({ role }) => role);
@@ -38,12 +38,12 @@ export function Role({ member, resource, isFixed, isMe }) {
     show(role);
     try {
       await call('PATCH /api/workspace/members/{user_id}', { path: { user_id: member.user_id }, body: { role } });
-      toast(`${nameOf(member)} is ${withArticle(role)} now.`);
+      toast(`${nameOf(member)} is now ${withArticle(role)}.`);
       if (isMe) noteRole(role);
     } catch (error) {
       show(before);
       setAttempts(attempts + 1);
-      toastFailure('The role wasn’t changed.', error);
+      toastFailure('Couldn’t change the role.', error);
       await resource.reload();
     }
   }
@@ -54,8 +54,8 @@ export function Role({ member, resource, isFixed, isMe }) {
 }
 
 const STEP_DOWN = {
-  title: 'Give up being an admin?',
-  text: 'You can’t change members, API keys and this workspace any more. Only another admin can make you one again.',
-  action: 'Give it up',
+  title: 'Give up your admin role?',
+  text: 'You’ll no longer be able to manage members, API keys and this workspace. Only another admin can give you the role back.',
+  action: 'Give up role',
   isDanger: true,
 };

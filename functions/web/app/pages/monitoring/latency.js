@@ -15,8 +15,8 @@ export function Latency({ results }) {
   const bad = results.filter((result) => !isGood(result)).length;
   return html`<${Card} title="Latency">
     ${hasValues
-      ? html`<${TimeChart} label="Latency of the last checks" times=${times} series=${[{ label: 'Latency', look: 'area', values }]} unit="minute" height=${220} suffix=" ms" />`
-      : html`<p class="muted">There was no answer whose latency could be measured.</p>`}
+      ? html`<${TimeChart} label="Latency of recent checks" times=${times} series=${[{ label: 'Latency', look: 'area', values }]} unit="minute" height=${220} suffix=" ms" />`
+      : html`<p class="muted">No response with a measurable latency.</p>`}
     <div class="strip" aria-hidden="true">
       ${oldestFirst.map((result) => html`<i key=${result.checked_at} class=${isGood(result) ? '' : 'bad'}></i>`)}
     </div>
@@ -26,6 +26,6 @@ export function Latency({ results }) {
 
 /** @param {number} all @param {number} bad */
 function summaryOf(all, bad) {
-  if (all === 1) return `The only check so far found it ${bad ? 'down' : 'up'}.`;
-  return bad === 0 ? `All of the last ${number(all)} checks found it up.` : `${number(bad)} of the last ${number(all)} checks found it down.`;
+  if (all === 1) return `The only check so far ${bad ? 'failed' : 'succeeded'}.`;
+  return bad === 0 ? `All of the last ${number(all)} checks succeeded.` : `${number(bad)} of the last ${number(all)} checks failed.`;
 }

@@ -25,5 +25,5 @@ export function Results({ results, isAll, showAll }) {
   ];
   return html`<${Table} isStacked label="Results, newest first" columns=${columns} rows=${shown} keyOf=${(/** @type {CheckResult} */ result) => result.checked_at} />
     ${results.length > shown.length && html`<p class="row"><${Button} onClick=${showAll}>Show all ${number(results.length)}<//></p>`}
-    <p class="small-print">The latest 100 checks at most. A result is kept for 30 days.</p>`;
+    <p class="small-print">Up to 100 recent checks. Results are kept for 30 days.</p>`;
 }

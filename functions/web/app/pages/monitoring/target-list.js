@@ -43,15 +43,15 @@ export function TargetList() {
     ...(isFirst ? [] : [{ keys: '/', text: 'Filter by host', act: () => focus('.host-filter input') }]),
   ]);
   return html`<${Page} title="Monitoring">
-    ${mayAct('member') ? html`<${AddTarget} known=${list.data?.items ?? []} />` : html`<p class="muted">Members and admins can add URLs. You can see how they do.</p>`}
+    ${mayAct('member') ? html`<${AddTarget} known=${list.data?.items ?? []} />` : html`<p class="muted">Members and admins can add URLs. You can view their status.</p>`}
     <${DownNow} />
     ${!isFirst && html`<${HostFilter} key=${host} host=${host} error=${list.error?.field === 'host' ? list.error.message : undefined} />`}
     ${list.error?.field !== 'host' &&
-    html`<${Loaded} of=${list} what="The monitored URLs can’t be shown." waiting=${html`<${Skeleton} rows=${8} height=${56} />`}>
+    html`<${Loaded} of=${list} what="Couldn’t load the monitored URLs." waiting=${html`<${Skeleton} rows=${8} height=${56} />`}>
       ${(/** @type {import('./targets.js').TargetPage} */ { items, next_page_token: next }) => html`
         ${items.length > 0 && html`<${Card} class="flush"><${Rows} items=${items} /><//>`}
         ${isFirst && html`<${NothingYet} />`}
-        ${isEmpty && host && html`<${Empty} title="No URL of this host is monitored" action=${html`<${Button} href=${href('monitoring')}>Show all<//>`} />`}
+        ${isEmpty && host && html`<${Empty} title="No monitored URLs on this host" action=${html`<${Button} href=${href('monitoring')}>Show all<//>`} />`}
         <${Pages} page=${page} next=${next} />
       `}
     <//>`}
@@ -62,8 +62,8 @@ export function TargetList() {
 const focus = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus();
 
 function NothingYet() {
-  return html`<${Empty} title="No URL is monitored yet">
-    Add one above, or tick “Watch” when you make a link. It is checked several times a minute, and you are told when it is down.
+  return html`<${Empty} title="No monitored URLs yet">
+    Add one above, or check “Monitor the destination” when you create a link. URLs are checked several times a minute, and you’re notified when one is down.
   <//>`;
 }
 
@@ -75,12 +75,12 @@ function AddTarget({ known }) {
       const target = /** @type {Target} */ (await call('POST /v1/targets', { body: { url: guessUrl(url) } }));
       invalidate('targets:');
       form.empty('url', url);
-      const actions = [{ label: 'Show', act: () => navigate(href(`monitoring/${target.id}`)) }];
+      const actions = [{ label: 'View', act: () => navigate(href(`monitoring/${target.id}`)) }];
       // One that is new has never been checked.
       const isNew = target.status === 'pending' && !known.some(({ id }) => id === target.id);
-      toast(isNew ? `${target.host} is monitored from now on.` : 'This URL is monitored already.', { actions });
+      toast(isNew ? `${target.host} is now monitored.` : 'This URL is already monitored.', { actions });
     },
-    { check: ({ url }) => ({ url: guessUrl(url) ? undefined : 'Enter a URL such as https://example.com/shop.' }) },
+    { check: ({ url }) => ({ url: guessUrl(url) ? undefined : 'Enter a URL, such as https://example.com/shop.' }) },
   );
   return html`<form class="stack tight add-target" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
@@ -128,9 +128,9 @@ function HostFilter({ host, error }) {
   }
   return html`<form class="host-filter" role="search" onSubmit=${apply}>
     <${Field}
-      label=${html`<span class="hidden">Only this host</span>`}
+      label=${html`<span class="hidden">Filter by host</span>`}
       type="search"
-      placeholder="Only this host"
+      placeholder="Filter by host"
       value=${text}
       error=${error}
       onInput=${(/** @type {any} */ event) => setText(event.target.value)}

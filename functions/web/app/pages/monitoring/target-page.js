@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
-import { ago, counted, cutMiddle, day, fullTime, moment, number, percent, withoutScheme } from '../../core/format.js';
+import { ago, counted, cutMiddle, day, fullTime, momentInText, number, percent, withoutScheme } from '../../core/format.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { href, navigate } from '../../core/router.js';
 import { mayAct } from '../../core/session.js';
@@ -36,7 +36,7 @@ export function TargetPage({ id }) {
   const name = target.data ? withoutScheme(target.data.url) : 'Monitored URL';
   const actions = target.data && mayAct('member') && html`<${Button} icon="trash" onClick=${() => stop(/** @type {Target} */ (target.data))}>Stop monitoring<//>`;
   return html`<${Page} title=${cutMiddle(name, 60)} heading=${html`<bdi class="target-name" title=${target.data?.url}>${cutMiddle(name, 90)}</bdi>`} actions=${actions}>
-    <${Loaded} of=${target} what="This URL can’t be shown." waiting=${html`<${Skeleton} rows=${3} height=${112} />`}>
+    <${Loaded} of=${target} what="Couldn’t load this URL." waiting=${html`<${Skeleton} rows=${3} height=${112} />`}>
       ${(/** @type {Target} */ known) => html`
         <${Numbers} target=${known} results=${results.data?.items} />
         <${Checks} results=${results} />
@@ -48,8 +48,8 @@ export function TargetPage({ id }) {
 
 function NotHere() {
   return html`<${Page} title="Not monitored">
-    <${Empty} title="This URL isn’t monitored here" action=${html`<${Button} href=${href('monitoring')}>To what is<//>`}>
-      Somebody may have stopped it, or it belongs to another workspace.
+    <${Empty} title="This URL isn’t monitored" action=${html`<${Button} href=${href('monitoring')}>View monitored URLs<//>`}>
+      Someone may have stopped monitoring it, or it belongs to another workspace.
     <//>
   <//>`;
 }
@@ -62,11 +62,11 @@ function Numbers({ target, results }) {
   const typical = median(good.map((result) => result.latency_ms));
   const checks = results && `${number(good.length)} of ${counted(results.length, 'check')}`;
   const none = results ? '–' : undefined;
-  return html`<${Figures} label="Numbers">
-    <${Figure} label="Status" value=${text} isText title=${fullTime(target.status_since)} note=${`since ${moment(target.status_since)}`} />
+  return html`<${Figures} label="Statistics">
+    <${Figure} label="Status" value=${text} isText title=${fullTime(target.status_since)} note=${`since ${momentInText(target.status_since)}`} />
     <${Figure} label="Last check" value=${latest ? outcome(latest) : none} isText title=${latest && fullTime(latest.checked_at)} note=${latest && [ago(latest.checked_at), latencyText(latest)].filter(Boolean).join(', ')} />
-    <${Figure} label="Typical latency" hint="Half of the answers were faster." value=${typical === undefined ? none : `${number(typical)} ms`} isText note=${results?.length ? `in ${counted(results.length, 'check')}` : ''} />
-    <${Figure} label="Found up" value=${results?.length ? percent(good.length / results.length) : none} isText note=${checks} />
+    <${Figure} label="Median latency" hint="Half of the responses were faster." value=${typical === undefined ? none : `${number(typical)} ms`} isText note=${results?.length ? `in ${counted(results.length, 'check')}` : ''} />
+    <${Figure} label="Uptime" value=${results?.length ? percent(good.length / results.length) : none} isText note=${checks} />
   <//>`;
 }
 
@@ -76,7 +76,7 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
 /** @param {{ results: import('../../core/resource.js').Resource<{ items: CheckResult[] }> }} props */
 function Checks({ results }) {
   const [isAll, setAll] = useState(false);
-  return html`<${Loaded} of=${results} what="The results can’t be shown." waiting=${html`<${Skeleton} rows=${1} height=${240} />`}>
+  return html`<${Loaded} of=${results} what="Couldn’t load the results." waiting=${html`<${Skeleton} rows=${1} height=${240} />`}>
     ${(/** @type {{ items: CheckResult[] }} */ { items }) =>
       items.length === 0
         ? html`<${Card}><${Empty} title="Not checked yet">The first check comes within a minute.<//><//>`
@@ -91,9 +91,9 @@ function About({ target }) {
   const address = html`<bdi>${target.url}</bdi>`;
   const rows = [
     { name: 'URL', value: url ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${address}</a>` : address },
-    target.canonical_url !== target.url && { name: 'Compared as', value: html`<bdi>${target.canonical_url}</bdi>` },
+    target.canonical_url !== target.url && { name: 'Normalized URL', value: html`<bdi>${target.canonical_url}</bdi>` },
     { name: 'Monitored since', value: day(target.created_at) },
-    { name: 'Watched by', value: html`<${WatchedBy} target=${target} />` },
+    { name: 'Used by', value: html`<${WatchedBy} target=${target} />` },
   ];
   return html`<${Card} title="About"><${Facts} rows=${rows} /><//>`;
 }
@@ -102,7 +102,7 @@ function About({ target }) {
 async function stop(target) {
   const question = {
     title: 'Stop monitoring?',
-    text: html`<bdi>${cutMiddle(target.url, 120)}</bdi> isn’t checked any more, and nobody is told when it is down. The results of the last 30 days are lost.`,
+    text: html`<bdi>${cutMiddle(target.url, 120)}</bdi> will no longer be checked, and nobody is notified when it’s down. Results from the last 30 days are lost.`,
     action: 'Stop monitoring',
     isDanger: true,
   };
@@ -111,15 +111,15 @@ async function stop(target) {
     await call('DELETE /v1/targets/{id}', { path: { id: target.id } });
     invalidate('targets:');
     navigate(href('monitoring'));
-    toast(`${target.host} isn’t monitored any more.`);
+    toast(`${target.host} is no longer monitored.`);
   } catch (error) {
-    toastFailure('It is still monitored.', explained(error));
+    toastFailure('Couldn’t stop monitoring.', explained(error));
   }
 }
 
 /** @param {unknown} error */
 function explained(error) {
   const { code } = /** @type {import('../../core/api.js').ApiError} */ (error);
-  if (code === 'forbidden' || code === 'role_too_low') return new Error('Only who has added it, or an admin, can stop it.');
+  if (code === 'forbidden' || code === 'role_too_low') return new Error('Only an admin or the person who added it can do this.');
   return error;
 }

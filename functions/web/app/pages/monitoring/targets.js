@@ -24,21 +24,21 @@ export const STATES = {
 
 /** Why a check got no answer, as the API names it. @type {Record<string, string>} */
 const ERRORS = {
-  dns: 'Its host wasn’t found',
-  connect: 'No connection',
-  tls: 'No secure connection',
-  tls_chain: 'Certificate chain incomplete or not trusted',
-  tls_expired: 'Certificate expired or not valid yet',
-  tls_name: 'Certificate of another host',
+  dns: 'DNS lookup failed',
+  connect: 'Connection failed',
+  tls: 'TLS connection failed',
+  tls_chain: 'Certificate chain incomplete or untrusted',
+  tls_expired: 'Certificate expired or not yet valid',
+  tls_name: 'Certificate for another host',
   tls_certificate: 'Invalid certificate',
-  tls_protocol: 'No TLS, or only an old version',
-  timeout: 'No answer in time',
+  tls_protocol: 'No TLS or an outdated version',
+  timeout: 'Timed out',
   not_public: 'Not a public address',
-  port_not_allowed: 'This port isn’t checked',
+  port_not_allowed: 'Port not allowed',
   too_many_redirects: 'Too many redirects',
-  invalid_redirect: 'A redirect to nowhere',
-  other: 'No valid answer',
+  invalid_redirect: 'Invalid redirect',
+  other: 'Invalid response',
 };
 
 /** What a check has found. @param {CheckResult} result */
-export const outcome = ({ status_code: status, error }) => (error ? (ERRORS[error] ?? ERRORS.other) : `Answered ${status}`);
+export const outcome = ({ status_code: status, error }) => (error ? (ERRORS[error] ?? ERRORS.other) : `HTTP ${status}`);

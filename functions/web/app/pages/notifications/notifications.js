@@ -33,10 +33,10 @@ export function NotificationsPage() {
   const seenBefore = useSeen(news, view);
   const others = useResource(view.value ? `notifications:${view.value}` : null, () => readFeed(view.kinds), { everyMs: READ_EVERY_MS });
   return html`<${Page} title="Notifications">
-    <div class="chips" role="group" aria-label="Which notifications">
+    <div class="chips" role="group" aria-label="Notification filter">
       ${VIEWS.map(({ value, label }) => html`<${Chip} key=${value} isOn=${value === view.value} onClick=${() => setQuery({ kind: value })}>${label}<//>`)}
     </div>
-    <${Loaded} of=${view.value ? others : news} what="The notifications can’t be shown." waiting=${waiting}>
+    <${Loaded} of=${view.value ? others : news} what="Couldn’t load the notifications." waiting=${waiting}>
       ${(/** @type {Feed} */ first) => html`<${FeedView} key=${view.value} view=${view} first=${first} seenBefore=${seenBefore} />`}
     <//>
   <//>`;
@@ -69,8 +69,8 @@ function FeedView({ view, first, seenBefore }) {
   const attention = useAttention(all, { isWanted: view.value === '', goesOn: first.next_cursor !== null });
   if (!attention) return waiting;
   if (all.length === 0 && next === null) {
-    return html`<${Empty} title=${view.nothing} action=${html`<${Button} href=${href('links')}>To your links<//>`}>
-      Here you read when one of your links expires, is used up or reaches a round number of clicks, when a URL that you monitor is down, and when a job of yours has ended.
+    return html`<${Empty} title=${view.nothing} action=${html`<${Button} href=${href('links')}>Go to your links<//>`}>
+      You’ll see click milestones here, links that expire or reach their click limit, outages of monitored URLs, and finished jobs.
     <//>`;
   }
   const rest = all.filter(({ id }) => !attention.some((row) => row.id === id));
@@ -79,11 +79,11 @@ function FeedView({ view, first, seenBefore }) {
     <${Card} class="flush"><ul class="feed">${rows.map((row) => html`<${NotificationRow} key=${row.id} shown=${row} isNew=${isNew(row, seenBefore)} hasDay=${hasDay} />`)}</ul><//>
   </section>`;
   return html`${(me?.verified === false || me?.undeliverable) &&
-    html`<p class="muted">You read this here only, and not by mail, until you <a href=${href('account')}>confirm your address</a>.</p>`}
+    html`<p class="muted">To get these by email, <a href=${href('account')}>confirm your email</a>.</p>`}
     <${Further} of=${further} class="stack" one="notification" many="notifications">
       ${attention.length > 0 && list('Needs attention', attention, true)}
       ${byDay(rest).map(({ title, rows }) => list(title, rows, false))}
-      ${next === null && html`<p class="small-print centred">That’s all of the last ${KEPT_DAYS} days.</p>`}
+      ${next === null && html`<p class="small-print centred">That’s everything from the last ${KEPT_DAYS} days.</p>`}
     <//>`;
 }
 

@@ -12,18 +12,18 @@ import { pageOf } from './subject.js';
 const EVENTS = {
   'url.created': { icon: 'plus', tone: '', name: 'New link' },
   'url.updated': { icon: 'edit', tone: '', name: 'Link changed' },
-  'url.activated': { icon: 'power', tone: '', name: 'Link switched on' },
-  'url.deactivated': { icon: 'power', tone: '', name: 'Link switched off' },
+  'url.activated': { icon: 'power', tone: '', name: 'Link enabled' },
+  'url.deactivated': { icon: 'power', tone: '', name: 'Link disabled' },
   'url.deleted': { icon: 'trash', tone: '', name: 'Link deleted' },
   'url.expired': { icon: 'clock', tone: 'warn', name: 'Link expired' },
-  'url.exhausted': { icon: 'clock', tone: 'warn', name: 'Link used up' },
+  'url.exhausted': { icon: 'clock', tone: 'warn', name: 'Click limit reached' },
   'url.suspended': { icon: 'power', tone: 'bad', name: 'Link suspended' },
   'url.resumed': { icon: 'tick', tone: 'good', name: 'Suspension lifted' },
   'url.purged': { icon: 'trash', tone: '', name: 'Link deleted with its statistics' },
   'milestone.reached': { icon: 'chart', tone: 'accent', name: 'Milestone' },
   'job.finished': { icon: 'jobs', tone: '', name: 'Job' },
   'target.down': { icon: 'warn', tone: 'bad', name: 'Down' },
-  'target.up': { icon: 'tick', tone: 'good', name: 'Up again' },
+  'target.up': { icon: 'tick', tone: 'good', name: 'Back up' },
 };
 const UNKNOWN_EVENT = { icon: /** @type {const} */ ('bell'), tone: '', name: 'Notification' };
 const URL_LETTERS = 90;
@@ -37,7 +37,7 @@ export function NotificationRow({ shown, isNew, hasDay }) {
     <span class=${`event-icon ${tone}`}><${Icon} name=${icon} /></span>
     <div class="event-text">
       <p><span class="hidden">${isNew && 'New. '}${name}: </span><${Sentence} shown=${shown} /></p>
-      ${shown.status === 'failed' && html`<${Status} tone="warn" title="It is listed here, but could not be delivered.">Not delivered<//>`}
+      ${shown.status === 'failed' && html`<${Status} tone="warn" title="It’s listed here but couldn’t be delivered.">Not delivered<//>`}
     </div>
     <span class="small-print event-time"><${Time} at=${shown.created_at}>${time}<//></span>
   </li>`;
@@ -58,6 +58,6 @@ function Readable({ text }) {
   return html`${pieces.map((piece, index) => {
     if (index % 2 === 0) return piece;
     if (piece.startsWith('http')) return html`<bdi title=${piece}>${cutMiddle(piece, URL_LETTERS)}</bdi>`;
-    return html`<${Time} at=${piece} />`;
+    return html`<${Time} at=${piece} isInText />`;
   })}`;
 }

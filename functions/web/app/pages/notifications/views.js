@@ -6,13 +6,13 @@ import { NEWS } from '../../core/notifications.js';
 
 /** @type {View[]} */
 export const VIEWS = [
-  { value: '', label: 'Important', kinds: NEWS, nothing: 'Nothing has happened yet' },
+  { value: '', label: 'Important', kinds: NEWS, nothing: 'No notifications yet' },
   { value: 'problem', label: 'Problems', kinds: ['problem'], nothing: 'No problems' },
   { value: 'milestone', label: 'Milestones', kinds: ['milestone'], nothing: 'No milestones yet' },
-  { value: 'deletion', label: 'Deleted links', kinds: ['deletion'], nothing: 'No link was deleted' },
-  { value: 'change', label: 'Changed by others', kinds: ['change'], nothing: 'Nobody else has changed a link of yours' },
-  { value: 'job', label: 'Jobs', kinds: ['job'], nothing: 'No job has ended yet' },
-  { value: 'all', label: 'All', kinds: [], nothing: 'Nothing has happened yet' },
+  { value: 'deletion', label: 'Deleted links', kinds: ['deletion'], nothing: 'No deleted links' },
+  { value: 'change', label: 'Changed by others', kinds: ['change'], nothing: 'Nobody has changed your links' },
+  { value: 'job', label: 'Jobs', kinds: ['job'], nothing: 'No finished jobs yet' },
+  { value: 'all', label: 'All', kinds: [], nothing: 'No notifications yet' },
 ];
 
 /** Whether it has all that counts as new. @param {View} view */

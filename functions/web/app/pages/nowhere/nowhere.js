@@ -20,9 +20,9 @@ import { invitationToken } from './invitation-token.js';
 
 export function NowherePage() {
   const memberships = (useStore(session).workspaces ?? []).filter(({ closed_at }) => !closed_at);
-  return html`<${Page} title="You are in no workspace">
+  return html`<${Page} title="You’re not in a workspace">
     <div class="narrow">
-      <p class="muted">Links and their numbers are in workspaces. Join one, or create your own.</p>
+      <p class="muted">Links and their statistics belong to workspaces. Join one or create your own.</p>
       <${ClosedWorkspaces} />
       ${memberships.length > 0 && html`<${Mine} workspaces=${memberships} />`}
       <${Card} title="Join a workspace"><${JoinForm} /><//>
@@ -40,7 +40,7 @@ function Mine({ workspaces }) {
           <span class="workspace-mark" aria-hidden="true">${[...workspace.name][0].toUpperCase()}</span>
           <span class="line-text">
             <bdi class="line-title">${workspace.name}</bdi>
-            <span class="small-print">${workspace.paused_at ? 'Until whoever created it keeps you as a member' : workspace.role}</span>
+            <span class="small-print">${workspace.paused_at ? 'Until its creator keeps you as a member' : workspace.role}</span>
           </span>
           ${workspace.paused_at
             ? html`<${Status} tone="warn">Paused<//>`
@@ -60,13 +60,13 @@ function JoinForm() {
       const name = await joinWorkspace(/** @type {string} */ (invitationToken(invitation))).catch(blameInvitation);
       toast(`Welcome to ${name}.`);
     },
-    { check: ({ invitation }) => ({ invitation: invitationToken(invitation) ? undefined : 'Paste the whole link, or what follows “token=” in it.' }) },
+    { check: ({ invitation }) => ({ invitation: invitationToken(invitation) ? undefined : 'Paste the whole link, or the part after “token=”.' }) },
   );
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
     <${Field}
       label="Invitation"
-      hint="Open the link that somebody has given or mailed to you, or paste it here."
+      hint="Open the link you received, or paste it here."
       autocomplete="off"
       autocapitalize="off"
       spellcheck="false"
@@ -94,14 +94,14 @@ function CreateForm() {
     toast(`${name} is ready.`);
   });
   return html`<div role="status">
-      ${isRefused && 'Whoever runs this Linklet decides who creates workspaces. Ask them for one, or a colleague for an invitation to theirs.'}
+      ${isRefused && 'This Linklet’s operator decides who can create workspaces. Ask them for one, or ask a colleague for an invitation.'}
     </div>
     ${!isRefused &&
     html`<form class="stack" novalidate onSubmit=${form.submit}>
       <${FormFailure} error=${form.failure} />
       <${Field}
         label="Name"
-        hint="With links, members and API keys of its own. You will be its admin."
+        hint="It has its own links, members and API keys. You’ll be its admin."
         autocomplete="off"
         after=${html`<${Button} type="submit" isBusy=${form.isBusy}>Create<//>`}
         ...${form.field('name')}

@@ -24,9 +24,9 @@ export const KINDS_OF_LINKS = KINDS.filter(({ name }) => name !== 'destination')
 
 /** @type {Record<View['audience'], string>} */
 const NOBODY = {
-  people: 'Nobody has followed a link in this time.',
-  bots: 'No bot and no link preview has come in this time.',
-  all: 'Nobody has followed a link in this time.',
+  people: 'No human clicks in this period.',
+  bots: 'No bots or link previews in this period.',
+  all: 'No clicks in this period.',
 };
 
 /** @param {View} view @returns {Promise<LinksBreakdowns>} */
@@ -47,7 +47,7 @@ export function Visitors({ view }) {
   return html`<section class="visitors stack" ref=${part}>
     <header class="visitors-head"><h2>Visitors</h2><${AudienceChoice} audience=${view.audience} /></header>
     <p class="small-print" role="status">${data && noteOf(data)}</p>
-    ${error && html`<${Failure} what="The visitors can’t be shown." error=${error} retry=${reload} />`}
+    ${error && html`<${Failure} what="Couldn’t load the visitors." error=${error} retry=${reload} />`}
     ${known
       ? html`<div class=${data ? '' : 'waiting'}><${Panels} answer=${known.answer} audience=${known.audience} /></div>`
       : !error && html`<div class="panels unseen">${isSeen && [1, 2, 3].map(() => html`<${Skeleton} height=${PANEL_HEIGHT} />`)}</div>`}
@@ -55,7 +55,7 @@ export function Visitors({ view }) {
 }
 
 /** @param {LinksBreakdowns} answer */
-const noteOf = ({ covers, incomplete }) => [wordsOfCovers(covers), incomplete.length > 0 ? 'Not all links could be looked at.' : ''].filter(Boolean).join(' ');
+const noteOf = ({ covers, incomplete }) => [wordsOfCovers(covers), incomplete.length > 0 ? 'Some links couldn’t be included.' : ''].filter(Boolean).join(' ');
 
 /** @param {{ answer: LinksBreakdowns, audience: View['audience'] }} props */
 function Panels({ answer, audience }) {

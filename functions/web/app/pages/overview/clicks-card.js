@@ -9,10 +9,10 @@ import { chartOf, timeIn } from './time.js';
 /** Clicks over time. @param {import('./look.js').Known} props */
 export function ClicksCard({ overview, view, past, isPastUnknown }) {
   const form = route.get().query.has('table') ? 'table' : 'chart';
-  const unread = isPastUnknown && view.days.before ? `Clicks of ${view.days.before.name} can’t be read. ` : '';
+  const unread = isPastUnknown && view.days.before ? `Clicks of ${view.days.before.name} aren’t available. ` : '';
   return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${view} />`}>
     <${TimeChart} ...${chartOf(overview, view, past)} view=${form} onView=${showAs} />
-    <p class="small-print">${wordsOfCovers(timeIn(overview, view, past).covers)} ${unread}Days are those of UTC. ${ABOUT_HUMAN_CLICKS}</p>
+    <p class="small-print">${wordsOfCovers(timeIn(overview, view, past).covers)} ${unread}Days are in UTC. ${ABOUT_HUMAN_CLICKS}</p>
   <//>`;
 }
 

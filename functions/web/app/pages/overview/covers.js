@@ -4,5 +4,5 @@ import { percent } from '../../core/format.js';
 export function wordsOfCovers(covers) {
   if (!covers || covers.of === 0) return '';
   // Rounded, nearly all would be all.
-  return `Of the links with most clicks, which have ${percent(Math.floor((1000 * covers.clicks) / covers.of) / 1000)} of them.`;
+  return `Based on the most clicked links, with ${percent(Math.floor((1000 * covers.clicks) / covers.of) / 1000)} of all clicks.`;
 }

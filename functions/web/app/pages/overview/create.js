@@ -46,6 +46,6 @@ function Made({ link }) {
   return html`<p class="made">
     <${CopyText} text=${link.short_url} label=${`Copy ${short}`}><bdi>${short}</bdi><//>
     <span class="muted">leads to <bdi>${withoutScheme(link.original_url)}</bdi></span>
-    <a href=${href(`links/${link.short_code}`)}>Numbers</a>
+    <a href=${href(`links/${link.short_code}`)}>Statistics</a>
   </p>`;
 }

@@ -1,7 +1,7 @@
 // What is known of the clicks of all links, or of those with a tag: the time that the address is about, and what it has in common.
 
 import { html, useEffect } from '../../vendor/preact.js';
-import { fullTime, moment } from '../../core/format.js';
+import { fullTime, momentInText } from '../../core/format.js';
 import { useOverview, useTags } from '../../parts/link-changes/counts.js';
 import { route } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
@@ -39,13 +39,13 @@ export function useLook(tag) {
 }
 
 /** When it was added up. @param {{ known?: Known }} props */
-export const AsOf = ({ known }) => known && html`<span class="small-print" title=${fullTime(known.overview.as_of)}>As of ${moment(known.overview.as_of)}</span>`;
+export const AsOf = ({ known }) => known && html`<span class="small-print" title=${fullTime(known.overview.as_of)}>As of ${momentInText(known.overview.as_of)}</span>`;
 
 /** @param {ReturnType<typeof useLook>} props */
 export function Look({ view, resource, known }) {
   const tags = useTags();
   const { data, error, reload } = resource;
-  const what = data ? 'This may be out of date.' : 'The overview can’t be shown.';
+  const what = data ? 'This may be out of date.' : 'Couldn’t load the overview.';
   return html`<div class="view-bar">
       <${TagChoice} tag=${view.tag} tags=${tags} />
       <${DaysChoice} days=${view.days} />
@@ -56,14 +56,14 @@ export function Look({ view, resource, known }) {
 }
 
 /** @type {Record<string, string>} */
-const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored addresses' };
+const PARTS = { links: 'links', clicks: 'clicks', down: 'monitored URLs' };
 
 /** @param {Known & { tags: import('./tags.js').Tags }} props */
 function Numbers({ tags, ...known }) {
   const { overview, view } = known;
   const { incomplete } = overview;
   return html`${incomplete.length > 0 &&
-    html`<${Notice} tone="warn">This workspace is so large that only a part of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} was counted. The numbers are too small.<//>`}
+    html`<${Notice} tone="warn">This workspace is so large that only some of its ${incomplete.map((part) => PARTS[part] ?? part).join(' and ')} were counted. The numbers are too low.<//>`}
     <${OverviewFigures} ...${known} />
     <${ClicksCard} ...${known} />
     <div class="overview-lists">

@@ -21,5 +21,5 @@ export function TagPage() {
 
 /** @param {{ tag: string }} props */
 const Nowhere = ({ tag }) => html`<${Page} title=${tag} isTitleHidden>
-  <${Empty} title="No link has this tag." action=${html`<${Button} href=${href('tags')}>All tags<//>`}><p><bdi>${tag}</bdi></p><//>
+  <${Empty} title="No links have this tag" action=${html`<${Button} href=${href('tags')}>All tags<//>`}><p><bdi>${tag}</bdi></p><//>
 <//>`;

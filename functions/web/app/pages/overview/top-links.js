@@ -18,14 +18,14 @@ export function TopLinks({ overview, view }) {
   const { data, error, reload } = useOverview({ query: timeQueryOf(view), isWanted: !isThere });
   const links = (isThere ? overview : data)?.top_links;
   return html`<${Card} title="Top links" actions=${html`<span class="small-print">${view.days.name}</span>`} class="top-links">
-    ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="The top links can’t be shown." error=${error} retry=${reload} />` : html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}
+    ${links ? html`<${Ranking} links=${links} />` : error ? html`<${Failure} what="Couldn’t load the top links." error=${error} retry=${reload} />` : html`<${Skeleton} rows=${SHOWN_LINKS} height=${BAR_HEIGHT} />`}
   <//>`;
 }
 
 /** @param {{ links: Links }} props */
 function Ranking({ links }) {
   const most = Math.max(1, ...links.map(({ total_clicks }) => total_clicks));
-  if (links.length === 0) return html`<p class="muted">Nobody has followed a link in this time.</p>`;
+  if (links.length === 0) return html`<p class="muted">No clicks in this period.</p>`;
   return html`<ol class="bars">${links.map((link) => html`<${TopLink} key=${link.short_code} link=${link} most=${most} />`)}</ol>`;
 }
 
@@ -38,6 +38,6 @@ function TopLink({ link, most }) {
       <a href=${href(`links/${link.short_code}`)} title=${link.short_url}>${link.short_code}</a>
       <span class="muted" dir="auto">${link.title || withoutScheme(link.original_url)}</span>
     </span>
-    <span class="bar-count" title=${`${counted(clicks, 'click')}, ${number(human_clicks)} by humans`}>${shortNumber(clicks)}<span class="hidden"> ${clicks === 1 ? 'click' : 'clicks'}</span></span>
+    <span class="bar-count" title=${`${counted(clicks, 'click')}, ${number(human_clicks)} human`}>${shortNumber(clicks)}<span class="hidden"> ${clicks === 1 ? 'click' : 'clicks'}</span></span>
   </li>`;
 }

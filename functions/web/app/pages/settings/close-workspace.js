@@ -2,7 +2,7 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call, readAll } from '../../core/api.js';
-import { counted, exactMoment, number } from '../../core/format.js';
+import { counted, exactMomentInText, number } from '../../core/format.js';
 import { useForm } from '../../core/form.js';
 import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
@@ -24,7 +24,7 @@ export function CloseWorkspace() {
   const [isOpen, setOpen] = useState(false);
   return html`<${Card} title="Close workspace">
     <div class="stack">
-      <p class="muted">Its links stop working at once. For 7 days an admin can bring it back; then it is deleted for good, with its statistics.</p>
+      <p class="muted">Its links stop working immediately. An admin can restore it for 7 days. After that, it’s permanently deleted with its statistics.</p>
       <p><${Button} onClick=${() => setOpen(true)}>Close this workspace<//></p>
     </div>
     ${isOpen && html`<${CloseDialog} onClose=${() => setOpen(false)} />`}
@@ -39,11 +39,11 @@ function CloseDialog({ onClose }) {
     { slug: '', password: '' },
     async (values) => {
       const closed = await closeWorkspace({ slug: values.slug.trim(), password: values.password }, otherWorkspace()?.slug).catch(blame);
-      toast(`${name} is closed. It can be brought back until ${exactMoment(closed.restorable_until)}.`);
+      toast(`${name} is closed. You can restore it until ${exactMomentInText(closed.restorable_until)}.`);
     },
     {
       check: (values) => ({
-        slug: values.slug.trim() === slug ? undefined : `Type ${slug}, its short name.`,
+        slug: values.slug.trim() === slug ? undefined : `Type ${slug} to confirm.`,
         password: values.password ? undefined : 'Enter your password.',
       }),
     },
@@ -54,7 +54,7 @@ function CloseDialog({ onClose }) {
     <${FormFailure} error=${form.failure} />
     <${Loss} />
     <${Consequences} />
-    <${Field} label=${html`Type <code>${slug}</code> to go on`} autocomplete="off" autocapitalize="none" spellcheck="false" ...${form.field('slug')} />
+    <${Field} label=${html`Type <code>${slug}</code> to confirm`} autocomplete="off" autocapitalize="none" spellcheck="false" ...${form.field('slug')} />
     <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
     <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
   <//>`;
@@ -68,10 +68,10 @@ function CloseDialog({ onClose }) {
 async function blame(error) {
   if (!(error instanceof ApiError)) throw error;
   const { status, code } = error;
-  if (code === 'invalid_credentials') throw new ApiError('problem', 'This isn’t your password.', { status, code, field: 'password' });
+  if (code === 'invalid_credentials') throw new ApiError('problem', 'Wrong password.', { status, code, field: 'password' });
   if (error.field !== 'slug') throw error;
   await refreshMe();
-  throw new ApiError('problem', `Its short name is ${currentWorkspace()?.slug} now. Type that one.`, { status, code, field: 'slug' });
+  throw new ApiError('problem', `Its slug is now ${currentWorkspace()?.slug}. Type that instead.`, { status, code, field: 'slug' });
 }
 
 /** What there is, read when somebody is about to lose it. */
@@ -81,7 +81,7 @@ function Loss() {
   const keys = useResource('keys', () => readAll('keys', 'GET /api/keys'));
   const members = useMembers();
   return html`<div class="loss">
-    <p class="small-print">Lost for good after 7 days</p>
+    <p class="small-print">Permanently deleted after 7 days</p>
     <dl>
       <${Count} label="Links" of=${loss} count=${(/** @type {LostNumbers} */ { links, hasMoreLinks }) => atLeast(links, hasMoreLinks)} />
       <${Count} label="Clicks in 12 months" of=${loss} count=${(/** @type {LostNumbers} */ { clicks, isPart }) => atLeast(clicks, isPart)} />
@@ -97,7 +97,7 @@ const atLeast = (count, hasMore) => `${number(count)}${hasMore ? '+' : ''}`;
 
 /** @param {{ label: string, of: import('../../core/resource.js').Resource<any>, count: (data: any) => string }} props */
 function Count({ label, of: { data, error }, count }) {
-  const value = data ? count(data) : error ? html`<span title=${error.message}>–<span class="hidden">can’t be read at the moment</span></span>` : html`<${SkeletonText} width=${40} />`;
+  const value = data ? count(data) : error ? html`<span title=${error.message}>–<span class="hidden">unavailable</span></span>` : html`<${SkeletonText} width=${40} />`;
   return html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
 }
 
@@ -108,9 +108,9 @@ function Consequences() {
   const admins = members.filter(({ user_id, role, paused_at }) => user_id !== me?.user_id && role === 'admin' && !paused_at);
   const others = members.length - 1;
   return html`<ul class="consequences">
-    <li>Visitors of its links see at once that they don’t work. Programs get the status 410.</li>
-    <li>Within a minute, ${others > 0 && `${counted(others, 'other member')} and `}its API keys are shut out.${others > 0 && ' Members are told.'}</li>
-    <li>For 7 days, ${admins.length > 0 ? html`<${AnyOf} admins=${admins} />` : 'only you'} can bring it back. Then all of this is deleted for good.</li>
+    <li>Its links stop working immediately. Programs get the status 410.</li>
+    <li>Within a minute, ${others > 0 && `${counted(others, 'other member')} and `}its API keys lose access.${others > 0 && ' Members are notified.'}</li>
+    <li>For 7 days, ${admins.length > 0 ? html`<${AnyOf} admins=${admins} />` : 'only you'} can restore it. Then all of this is permanently deleted.</li>
   </ul>`;
 }
 

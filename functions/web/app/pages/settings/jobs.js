@@ -15,7 +15,7 @@ import { Loaded } from '../../ui/states.js';
 export function Jobs() {
   const first = useJobs();
   return html`<${Card} title="Jobs" class="flush job-list">
-    <${Loaded} of=${first} what="The jobs can’t be shown.">${(/** @type {JobList} */ list) => html`<${JobsView} first=${list} />`}<//>
+    <${Loaded} of=${first} what="Couldn’t load the jobs.">${(/** @type {JobList} */ list) => html`<${JobsView} first=${list} />`}<//>
   <//>`;
 }
 
@@ -27,7 +27,7 @@ function JobsView({ first }) {
   const jobs = list.rows;
   const isListed = jobs.some(({ id }) => id === wanted);
   if (jobs.length === 0 && !wanted) {
-    return html`<p class="muted job-none">None yet. What changes many links at once, such as another name for a tag, is listed here for 30 days.</p>`;
+    return html`<p class="muted job-none">No jobs yet. Changes to many links at once, such as renaming a tag, are listed here for 30 days.</p>`;
   }
   return html`<${Further} of=${list} one="job" many="jobs">
     <ul>

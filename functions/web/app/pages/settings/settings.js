@@ -38,7 +38,7 @@ function ThisWorkspace() {
   const resource = useResource('workspace', readWorkspace);
   const waiting = html`<${Skeleton} height=${FORM_HEIGHT} />`;
   return html`<${Card} title="Workspace">
-    <${Loaded} of=${resource} what="The workspace can’t be shown." waiting=${waiting}>
+    <${Loaded} of=${resource} what="Couldn’t load the workspace." waiting=${waiting}>
       ${(/** @type {Workspace} */ workspace) =>
         mayAct('admin')
           ? html`<${WorkspaceForm} workspace=${workspace} show=${resource.change} />`
@@ -62,8 +62,8 @@ function ThisBrowser() {
   };
   return html`<${Card} title="Appearance">
     <div class="stack tight">
-      <div><${Choice} label="Colours" value=${theme} options=${THEMES} onChange=${choose} /></div>
-      <p class="hint">For this browser only.</p>
+      <div><${Choice} label="Theme" value=${theme} options=${THEMES} onChange=${choose} /></div>
+      <p class="hint">Applies to this browser only.</p>
     </div>
   <//>`;
 }
@@ -88,16 +88,16 @@ function MyWorkspaces() {
             </li>`,
           )}
         </ul>`
-      : hasFailed ? html`<p class="muted">They can’t be read at the moment.</p>` : html`<${Skeleton} rows=${2} height=${48} />`}
+      : hasFailed ? html`<p class="muted">Couldn’t load your workspaces.</p>` : html`<${Skeleton} rows=${2} height=${48} />`}
     ${isNaming && html`<${Lazy} load=${() => import('../../parts/new-workspace/new-workspace.js')} name="NewWorkspace" onFailure=${close} onClose=${close} />`}
   <//>`;
 }
 
 /** @param {{ workspace: import('../../core/session.js').MyWorkspace, isHere: boolean }} props */
 function Way({ workspace, isHere }) {
-  if (isHere) return html`<${Chip}>You are here<//>`;
+  if (isHere) return html`<${Chip}>Current<//>`;
   if (workspace.closed_at) return html`<${BringBack} workspace=${workspace} class="compact" />`;
-  if (workspace.paused_at) return html`<${Status} tone="warn" title="Until whoever created it keeps you as a member">Paused<//>`;
+  if (workspace.paused_at) return html`<${Status} tone="warn" title="Until its creator keeps you as a member">Paused<//>`;
   return html`<${Button} class="compact" onClick=${() => enterWorkspace(workspace.slug, workspace.name)}>
     Switch<span class="hidden"> to ${workspace.name}</span>
   <//>`;

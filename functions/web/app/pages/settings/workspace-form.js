@@ -22,7 +22,7 @@ const SETTINGS_BYTES = 2_048;
 const NO_SETTINGS = '{}';
 
 /** What the form calls the members that can be changed. @type {Record<string, string>} */
-const NAMES = { name: 'name', slug: 'short name', destinations: 'destinations', settings: 'settings for programs' };
+const NAMES = { name: 'name', slug: 'slug', destinations: 'destinations', settings: 'metadata' };
 
 /** @returns {Promise<import('../../core/api.js').Tagged<Workspace>>} */
 async function readTagged() {
@@ -42,10 +42,10 @@ function workspaceOf(json) {
 export function WorkspaceFacts({ workspace }) {
   const rows = [
     { name: 'Name', value: html`<bdi>${workspace.name}</bdi>` },
-    { name: 'Short name', value: html`<code>${workspace.slug}</code>` },
+    { name: 'Slug', value: html`<code>${workspace.slug}</code>` },
     { name: 'Destinations', value: CHOICES.find(({ value }) => value === workspace.destinations)?.label },
     { name: 'Created', value: day(workspace.created_at) },
-    workspace.settings !== NO_SETTINGS && { name: 'Settings', value: html`<pre class="code">${workspace.settings}</pre>` },
+    workspace.settings !== NO_SETTINGS && { name: 'Metadata', value: html`<pre class="code">${workspace.settings}</pre>` },
   ];
   return html`<div class="stack">
     <${Facts} rows=${rows} />
@@ -83,23 +83,23 @@ export function WorkspaceForm({ workspace, show }) {
     <${FormFailure} error=${form.failure} />
     <${Field} label="Name" ...${form.field('name')} />
     <${Field}
-      label="Short name"
+      label="Slug"
       class="code-input"
       spellcheck="false"
       autocapitalize="none"
-      hint="Lower-case letters, digits and hyphens. Scripts that sign in to this workspace by its short name need the new one."
+      hint="Lowercase letters, digits and hyphens. Scripts that use the slug to sign in need the new one."
       ...${form.field('slug')}
     />
     <${DestinationsChoice} value=${form.values.destinations} onChange=${(/** @type {string} */ chosen) => form.set('destinations', chosen)} error=${form.errors.destinations} />
     <details class="more-fields" open=${hasSettings}>
-      <summary>Settings for programs</summary>
+      <summary>Metadata</summary>
       <${Field}
-        label="JSON object"
+        label="Metadata (JSON)"
         as="textarea"
         class="code-input"
         rows="4"
         spellcheck="false"
-        hint="Linklet keeps this for programs that use the API, and doesn’t read it itself."
+        hint="For programs that use the API. Linklet doesn’t read it."
         ...${form.field('settings')}
       />
     </details>
@@ -116,17 +116,17 @@ const valuesOf = ({ name, slug, destinations, settings }) => ({ name, slug, dest
 /** @param {Values} values */
 function check({ name, slug, settings }) {
   return {
-    name: name.trim() ? undefined : 'Give the workspace a name.',
-    slug: SLUG.test(slug.trim()) ? undefined : 'Use 2 to 100 lower-case letters, digits and hyphens, with a letter or digit at both ends.',
+    name: name.trim() ? undefined : 'Enter a name.',
+    slug: SLUG.test(slug.trim()) ? undefined : 'Use 2 to 100 lowercase letters, digits and hyphens, with a letter or digit at both ends.',
     settings: settingsError(settings),
   };
 }
 
 /** @param {string} text */
 function settingsError(text) {
-  if (!isObject(text)) return 'This isn’t a JSON object, such as { "colour": "blue" }.';
+  if (!isObject(text)) return 'This isn’t a JSON object, such as { "color": "blue" }.';
   const bytes = new TextEncoder().encode(compact(text)).length;
-  return bytes > SETTINGS_BYTES ? `This has ${number(bytes)} bytes; there is room for ${number(SETTINGS_BYTES)}.` : undefined;
+  return bytes > SETTINGS_BYTES ? `This has ${number(bytes)} bytes. The limit is ${number(SETTINGS_BYTES)}.` : undefined;
 }
 
 /** @param {string} text nothing is an empty object */

@@ -34,7 +34,7 @@ export function arranged(tags, { text, sort }) {
 /** What is being done to a tag. @param {Job[]} jobs @param {string} tag */
 export function underWay(jobs, tag) {
   const job = jobs.find((one) => isOfWholeTag(one) && ['queued', 'running'].includes(one.state) && isSame(subjectOf(one), tag));
-  return job && (job.kind === 'rename_tag' ? 'Being renamed' : 'Being deleted');
+  return job && (job.kind === 'rename_tag' ? 'Renaming' : 'Deleting');
 }
 
 /** Whether links have changed since tags were counted. @param {Job[]} jobs @param {string} asOf */

@@ -15,7 +15,7 @@ import { otherNamed } from './arranged.js';
 /** @typedef {import('./arranged.js').ShownTag} ShownTag */
 
 const MOST_LETTERS = 50;
-const OWN_ONLY = 'You change your own links only: those of others keep it.';
+const OWN_ONLY = 'Only your own links change. Other people’s links keep the tag.';
 
 /** Whether a path can name a tag: browsers take dots for folders, and API Gateway decodes a path before it looks for its parts. @param {string} tag */
 const isAddressable = (tag) => !['.', '..'].includes(tag) && !/[/?%]/.test(tag);
@@ -44,30 +44,30 @@ export function RenameTag({ of: renamed, tags, onClose }) {
     <${Button} kind="primary" type="submit" isBusy=${form.isBusy}>${other ? 'Merge' : 'Rename'}<//>`;
   return html`<${Dialog} title=${html`Rename the tag <bdi>${tag}</bdi>`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
-    <${Field} label="Name" autofocus autocomplete="off" hint="A tag is the same in upper and lower case." ...${form.field('name')} />
+    <${Field} label="Name" autofocus autocomplete="off" hint="Tags aren’t case-sensitive." ...${form.field('name')} />
     ${other && html`<${Notice} tone="warn"><${Merge} of=${renamed} other=${other} /><//>`}
-    <p class="muted">${mayAct('admin') ? 'All links that have it change, also archived ones.' : OWN_ONLY}</p>
+    <p class="muted">${mayAct('admin') ? 'All links with this tag change, including archived ones.' : OWN_ONLY}</p>
   <//>`;
 }
 
 /** How many have them may not be counted yet. @param {{ of: ShownTag, other: ShownTag }} props */
-const Merge = ({ of: { tag, links }, other }) => html`<p>${other.links === undefined ? 'Links' : counted(other.links, 'link')} ${other.links === 1 ? 'has' : 'have'} the tag “<bdi>${other.tag}</bdi>” already.</p>
-  <p>It is given to ${links === undefined ? 'the links' : counted(links, 'link')} instead of “<bdi>${tag}</bdi>”. The two tags are one then, and can’t be told from each other any more.</p>`;
+const Merge = ({ of: { tag, links }, other }) => html`<p>${other.links === undefined ? 'Links' : counted(other.links, 'link')} already ${other.links === 1 ? 'has' : 'have'} the tag “<bdi>${other.tag}</bdi>”.</p>
+  <p>It replaces “<bdi>${tag}</bdi>” on ${links === undefined ? 'its links' : counted(links, 'link')}. The two tags become one and can’t be separated again.</p>`;
 
 /** @param {string} tag @param {string} name */
 function nameError(tag, name) {
-  if (!name) return 'Give the tag a name.';
-  if (name === tag) return 'This is its name already.';
-  return [...name].length > MOST_LETTERS ? `A tag has at most ${MOST_LETTERS} characters.` : undefined;
+  if (!name) return 'Enter a name.';
+  if (name === tag) return 'This is already its name.';
+  return [...name].length > MOST_LETTERS ? `Use at most ${MOST_LETTERS} characters.` : undefined;
 }
 
 /** @param {ShownTag} deleted */
 export async function deleteTag(deleted) {
   const { tag, links } = deleted;
-  const loss = `${links === undefined ? 'Its links lose' : `${counted(links, 'link')} ${links === 1 ? 'loses' : 'lose'}`} this tag, and archived ones as well.`;
+  const loss = `${links === undefined ? 'Its links' : counted(links, 'link')} and any archived ones lose this tag.`;
   const question = {
     title: `Delete the tag “${tag}”?`,
-    text: [loss, 'The links stay, with their statistics.', !mayAct('admin') && OWN_ONLY].filter(Boolean).join(' '),
+    text: [loss, 'The links and their statistics stay.', !mayAct('admin') && OWN_ONLY].filter(Boolean).join(' '),
     action: 'Delete tag',
     isDanger: true,
   };

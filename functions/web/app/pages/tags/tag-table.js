@@ -14,7 +14,7 @@ import { deleteTag } from './changes.js';
 /** @typedef {import('./arranged.js').ShownTag} ShownTag */
 
 /** Shown until it is counted. */
-const UNKNOWN = html`<span class="muted" title="This is counted within a minute.">…</span>`;
+const UNKNOWN = html`<span class="muted" title="Counted within a minute.">…</span>`;
 
 /** @param {{ rows: ShownTag[], jobs: import('../../parts/jobs/words.js').Job[], onRename: (tag: ShownTag) => void }} props */
 export function TagTable({ rows, jobs, onRename }) {
@@ -31,7 +31,7 @@ export function TagTable({ rows, jobs, onRename }) {
 function TagName({ row, state }) {
   const { tag, links, total_clicks: clicks } = row;
   const numbers = [links !== undefined && html`<${LinksOfTag} row=${row} isSentence />`, clicks !== undefined && counted(clicks, 'click')].filter(Boolean);
-  return html`<span class="row"><${Icon} name="tag" /><a class="line-title" href=${href(['tags', tag])} title=${`Numbers of the tag ${tag}`} aria-label=${tag}><bdi>${tag}</bdi></a>${state && html`<${Status} tone="muted">${state}<//>`}</span>
+  return html`<span class="row"><${Icon} name="tag" /><a class="line-title" href=${href(['tags', tag])} title=${`Statistics for the tag ${tag}`} aria-label=${tag}><bdi>${tag}</bdi></a>${state && html`<${Status} tone="muted">${state}<//>`}</span>
     <span class="small-print only-phone">${numbers.map((one, at) => html`${at > 0 && ' · '}${one}`)}</span>`;
 }
 

@@ -41,7 +41,7 @@ export function TagsPage() {
   const waiting = html`<${Skeleton} rows=${8} height=${56} />`;
   return html`<${Page} title="Tags">
     <${RunningJobs} />
-    <${Loaded} of=${list} what="The tags can’t be shown." waiting=${waiting}>
+    <${Loaded} of=${list} what="Couldn’t load the tags." waiting=${waiting}>
       ${(/** @type {TagList} */ data) =>
         tags.length === 0 ? html`<${NoTags} />` : html`<${Tags} tags=${tags} data=${data} jobs=${jobs} isBehind=${behind} onRename=${setRenamed} />`}
     <//>
@@ -50,10 +50,10 @@ export function TagsPage() {
 }
 
 function NoTags() {
-  const action = html`<${Button} href=${href('links')}>To your links<//>`;
-  if (!mayAct('member')) return html`<${Empty} title="No link has a tag yet." action=${action} />`;
-  return html`<${Empty} title="No link has a tag yet." action=${action}>
-    <p>Tags put links together: by campaign, by place, by whoever asked for them. Write some when you make or edit a link, or select several links and press “Tags”.</p>
+  const action = html`<${Button} href=${href('links')}>Go to your links<//>`;
+  if (!mayAct('member')) return html`<${Empty} title="No tags yet" action=${action} />`;
+  return html`<${Empty} title="No tags yet" action=${action}>
+    <p>Tags group links by campaign, place or team. Add them when you create or edit a link, or select several links and click “Tags”.</p>
   <//>`;
 }
 
@@ -67,23 +67,23 @@ function Tags({ tags, data, jobs, isBehind: behind, onRename }) {
   return html`<div class="tag-controls">
       ${(tags.length >= SEARCHED_FROM || text) && html`<${SearchTags} value=${text} />`}
       <p class="muted small" role="status">
-        ${text ? `${number(rows.length)} of ${counted(tags.length, 'tag')}` : wordsOfCount(tags.length, data)}${data.incomplete.length > 0 ? '. Not all links could be looked at.' : ''}
-        ${behind ? html`. Counted <${Time} at=${data.as_of} />: what has changed since follows within a minute.` : ''}
+        ${text ? `${number(rows.length)} of ${counted(tags.length, 'tag')}` : wordsOfCount(tags.length, data)}${data.incomplete.length > 0 ? '. Some links couldn’t be included.' : ''}
+        ${behind ? html`. Counted <${Time} at=${data.as_of} isInText />. Newer changes follow within a minute.` : ''}
       </p>
-      <${Menu} class="button quiet compact sort" items=${items}><span class="hidden">Order: </span>${sort.label}<${Icon} name="down" /><//>
+      <${Menu} class="button quiet compact sort" items=${items}><span class="hidden">Sort by: </span>${sort.label}<${Icon} name="down" /><//>
     </div>
     ${rows.length === 0
-      ? html`<${Empty} title="No tag is called like that." action=${html`<${Button} onClick=${() => setQuery({ q: '' })}>Show all tags<//>`} />`
+      ? html`<${Empty} title="No tags match" action=${html`<${Button} onClick=${() => setQuery({ q: '' })}>Show all tags<//>`} />`
       : html`<${TagTable} rows=${rows} jobs=${jobs} onRename=${onRename} />`}`;
 }
 
 /** @param {number} count @param {TagList} list */
-const wordsOfCount = (count, { tags, total }) => (total > tags.length ? `The ${number(tags.length)} tags that most links have, of ${number(total)}` : counted(count, 'tag'));
+const wordsOfCount = (count, { tags, total }) => (total > tags.length ? `The ${number(tags.length)} most used tags of ${number(total)}` : counted(count, 'tag'));
 
 /** @param {{ value: string }} props */
 function SearchTags({ value }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  useShortcuts('Tags', [{ keys: '/', text: 'Search the tags', act: () => input.current?.select() }]);
+  useShortcuts('Tags', [{ keys: '/', text: 'Search tags', act: () => input.current?.select() }]);
   return html`<div class="search" role="search" aria-label="Tags">
     <${Icon} name="search" />
     <input

@@ -18,7 +18,7 @@ import { isPerson, sentenceOf } from './words.js';
 /** The way to more of the same actor, given as the API is asked about one. @typedef {(actor: string) => { href: string, onClick: () => void } | undefined} LinkOf */
 /** @typedef {{ read: Read, label: string, none: string, isOwn?: boolean, linkOf?: LinkOf }} Shown */
 
-const FAILED = 'The audit log can’t be shown.';
+const FAILED = 'Couldn’t load activity.';
 
 /**
  * An audit log with what reads on. With other filters it is another one, which its `key` says.
@@ -65,13 +65,13 @@ export function Entries({ label, entries, isOwn = false, linkOf }) {
   /** @type {(import('../../ui/table.js').Column<AuditEntry> | false)[]} */
   const columns = [
     {
-      label: 'What',
+      label: 'Action',
       isHeader: true,
       cell: (entry) => html`${sentenceOf(entry, { personName, isThere })}${isOwn && entry.actor.kind === 'operator' && html` <span class="muted">${OPERATOR}</span>`}`,
     },
-    !isOwn && { label: 'Who', cell: ({ actor }) => html`<${Who} actor=${actor} personName=${personName} linkOf=${linkOf} />` },
+    !isOwn && { label: 'Person', cell: ({ actor }) => html`<${Who} actor=${actor} personName=${personName} linkOf=${linkOf} />` },
     entries.some(placeOf) && { label: 'Device and country', cell: placeOf },
-    { label: 'When', isNumber: true, cell: ({ at }) => html`<span class="audit-time"><${Time} at=${at}>${exactMoment(at)}<//></span>` },
+    { label: 'Time', isNumber: true, cell: ({ at }) => html`<span class="audit-time"><${Time} at=${at}>${exactMoment(at)}<//></span>` },
   ];
   return html`<${Table} isStacked label=${label} columns=${columns.filter(Boolean)} rows=${entries} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`;
 }
@@ -85,7 +85,7 @@ function placeOf({ device, country }) {
   return place && html`<bdi class="muted">${place}</bdi>`;
 }
 
-const OPERATOR = 'by whoever runs this Linklet';
+const OPERATOR = 'by the Linklet operator';
 
 /** @param {{ actor: import('./words.js').Actor, personName: (userId: string | null) => unknown, linkOf?: LinkOf }} props */
 function Who({ actor, personName, linkOf }) {
@@ -94,8 +94,8 @@ function Who({ actor, personName, linkOf }) {
   const text = {
     key: () => html`API key <code>${key_prefix}</code>`,
     person: () => html`<bdi>${name || personName(user_id)}</bdi>`,
-    operator: () => 'Whoever runs this Linklet',
+    operator: () => 'Linklet operator',
     linklet: () => 'Linklet',
   }[kind]();
-  return link ? html`<a class="audit-who" ...${link} title="Only what they have done">${text}</a>` : text;
+  return link ? html`<a class="audit-who" ...${link} title="Show only their activity">${text}</a>` : text;
 }

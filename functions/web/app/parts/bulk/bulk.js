@@ -83,7 +83,7 @@ export function piecesOf(things, bytesOf) {
 async function settle(piece, send, settled, visit, tellNow) {
   let open = piece;
   for (let attempt = 1; ; attempt += 1) {
-    if (session.get().visit !== visit) return new ApiError('problem', 'You have gone to another workspace.');
+    if (session.get().visit !== visit) return new ApiError('problem', 'You switched to another workspace.');
     const before = settled.size;
     const error = await sendOnce(open, send, settled);
     open = open.filter((thing) => !settled.has(thing));
@@ -114,7 +114,7 @@ async function sendOnce(things, send, settled) {
   } catch (error) {
     if (error instanceof ApiError) return error;
     console.error(error);
-    return new ApiError('broken', 'Something went wrong here.');
+    return new ApiError('broken', 'Something went wrong.');
   }
 }
 

@@ -54,7 +54,7 @@ export function TimeChart({ controls, view: given, onView, ...chart }) {
   return html`<figure class="chart" aria-label=${chart.label}>
     <div class="chart-head">
       <${Legend} ...${chart} />
-      <div class="actions">${controls}<${Choice} label="Shown as" value=${view} options=${VIEWS} onChange=${onView ?? setChosen} /></div>
+      <div class="actions">${controls}<${Choice} label="View as" value=${view} options=${VIEWS} onChange=${onView ?? setChosen} /></div>
     </div>
     ${view === 'table' ? html`<${Numbers} ...${chart} />` : html`<${Plot} ...${chart} />`}
   </figure>`;

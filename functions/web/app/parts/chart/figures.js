@@ -38,11 +38,11 @@ export function Change({ now, before, than, isBrief = false }) {
   const when = than.startsWith('the ') ? `in ${than}` : `(${than})`;
   const text = `${number(Math.round(before * 10) / 10)} ${when}`;
   const against = !isBrief && html`<span class="against" aria-hidden="true"> vs. ${than}</span>`;
-  if (now === before) return html`<span class="change" title=${text}>=<span class="hidden"> as many as ${when}</span>${against}</span>`;
+  if (now === before) return html`<span class="change" title=${text}>=<span class="hidden"> the same as ${when}</span>${against}</span>`;
   const isMore = now > before;
   const share = before === 0 ? Infinity : Math.abs(now - before) / before;
   const amount = share === Infinity ? 'new' : share >= MOST_PERCENT ? `× ${number(Math.round(now / before))}` : changeFormat.format(share);
   return html`<span class=${`change ${isMore ? 'good' : 'bad'}`} title=${text}>
-    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' less'} than ${text}</span>${against}
+    <i aria-hidden="true">${isMore ? '▲' : '▼'}</i>${amount}<span class="hidden">${isMore ? ' more' : ' fewer'} than ${text}</span>${against}
   </span>`;
 }

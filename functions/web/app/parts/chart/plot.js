@@ -35,7 +35,7 @@ export function Plot(chart) {
       class="plot-box"
       ref=${box}
       role="img"
-      aria-label=${`${label}. The table has the same numbers.`}
+      aria-label=${`${label}. The table shows the same numbers.`}
       tabindex="0"
       onKeyDown=${onKeyDown}
       onBlur=${() => setPoint(NOWHERE)}

@@ -13,7 +13,7 @@ export function loadUPlot() {
     () => /** @type {any} */ (globalThis).uPlot,
     () => {
       loading = undefined;
-      throw new Error('The chart couldn’t be loaded.');
+      throw new Error('Couldn’t load the chart.');
     },
   );
   return loading;

@@ -2,7 +2,7 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
-import { exactMoment } from '../../core/format.js';
+import { exactMomentInText } from '../../core/format.js';
 import { href, navigate } from '../../core/router.js';
 import { currentWorkspace, refreshMe, session, switchWorkspace } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
@@ -29,10 +29,10 @@ export const mayRestore = (workspace) => workspace.role === 'admin' && isRestora
 export function ClosedWords({ workspace }) {
   const { role } = workspace;
   const [closed_at, restorable_until] = [workspace.closed_at ?? '', workspace.restorable_until ?? ''];
-  const closed = html`Closed <${Time} at=${closed_at} />.`;
-  if (!isRestorable(workspace)) return html`${closed} It is deleted for good.`;
-  const until = html`until <${Time} at=${restorable_until}>${exactMoment(restorable_until)}<//>`;
-  return role === 'admin' ? html`${closed} It can be brought back ${until}.` : html`${closed} Whoever was its admin can bring it back ${until}.`;
+  const closed = html`Closed <${Time} at=${closed_at} isInText />.`;
+  if (!isRestorable(workspace)) return html`${closed} It’s being permanently deleted.`;
+  const until = html`until <${Time} at=${restorable_until}>${exactMomentInText(restorable_until)}<//>`;
+  return role === 'admin' ? html`${closed} You can restore it ${until}.` : html`${closed} An admin can restore it ${until}.`;
 }
 
 /** @param {{ workspace: MyWorkspace, kind?: 'primary', class?: string }} props */
@@ -44,7 +44,7 @@ export function BringBack({ workspace, kind, class: classes }) {
     await bringBack(workspace);
     setBusy(false);
   };
-  return html`<${Button} kind=${kind} class=${classes} icon="refresh" isBusy=${isBusy} onClick=${act}>Bring it back<span class="hidden"> (${workspace.name})</span><//>`;
+  return html`<${Button} kind=${kind} class=${classes} icon="refresh" isBusy=${isBusy} onClick=${act}>Restore<span class="hidden"> (${workspace.name})</span><//>`;
 }
 
 /** Opens it again, and goes there. @param {MyWorkspace} workspace */
@@ -53,9 +53,9 @@ export async function bringBack({ workspace_id: id, name, slug }) {
   try {
     await call('POST /api/workspaces/{id}/restore', { path: { id } }).catch(unlessOpen);
     await enterOnceOpen(slug);
-    toast(`${name} is open again. Its links come back within some minutes.`);
+    toast(`${name} is restored. Its links work again within a few minutes.`);
   } catch (error) {
-    toastFailure(`You aren’t back in ${name}.`, error);
+    toastFailure(`Couldn’t open ${name}.`, error);
     await refreshMe();
   }
 }
@@ -83,10 +83,10 @@ export function sayWhatWasLost() {
   const { isNowhere, workspaces, lost } = session.get();
   const there = isNowhere ? 'no workspace' : currentWorkspace()?.name ?? 'another one';
   const closed = workspaces?.find(({ slug, closed_at }) => closed_at && slug === lost);
-  const why = closed ? `${closed.name} was closed.` : 'You are no longer a member of that workspace.';
-  const look = { label: 'More', act: () => navigate(href('links', {}, lost)) };
+  const why = closed ? `${closed.name} was closed.` : 'You’re no longer a member of that workspace.';
+  const look = { label: 'Details', act: () => navigate(href('links', {}, lost)) };
   // In no workspace, one is shown it anyway.
-  toast(`${why} You are in ${there} now.`, { actions: closed && !isNowhere ? [look] : [] });
+  toast(`${why} You’re now in ${there}.`, { actions: closed && !isNowhere ? [look] : [] });
 }
 
 /** Those of the person that were closed; nothing if none was. */
@@ -94,7 +94,7 @@ export function ClosedWorkspaces() {
   const closed = (useStore(session).workspaces ?? []).filter(({ closed_at }) => closed_at);
   if (closed.length === 0) return null;
   return html`<${Card} title=${closed.length === 1 ? 'A workspace was closed' : 'Workspaces were closed'}>
-    <p class="muted">Visitors of its links see that they don’t work. What isn’t brought back within 7 days is deleted for good, with its statistics.</p>
+    <p class="muted">The links of a closed workspace don’t work. Unless it’s restored within 7 days, it’s permanently deleted with its statistics.</p>
     <ul class="lines">
       ${closed.map(
         (workspace) => html`<li key=${workspace.workspace_id}>

@@ -24,6 +24,6 @@ export function DatesDialog({ title, from, to, onClose }) {
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit">Show<//>`;
   return html`<${Dialog} title=${title} onClose=${onClose} onSubmit=${submit} footer=${footer}>
     <${Field} label="From" ...${field('from')} />
-    <${Field} label="To, with that day" error=${isBackwards && 'This is before the first day.'} ...${field('to')} />
+    <${Field} label="To (inclusive)" error=${isBackwards && 'This is before the start date.'} ...${field('to')} />
   <//>`;
 }

@@ -33,16 +33,16 @@ export function DestinationDialog({ link, onSaved, onClose }) {
       onSaved(saved);
       onClose();
     },
-    { check: ({ url }) => ({ url: guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.' }), keeps: true },
+    { check: ({ url }) => ({ url: guessUrl(url) ? undefined : 'Enter a URL that starts with http:// or https://.' }), keeps: true },
   );
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Change destination<//>`;
   return html`<${Dialog} title="Change destination" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
     <div class="form-target">
-      <p class="small muted">Now it leads to</p>
+      <p class="small muted">Current destination</p>
       <p><bdi>${withoutScheme(shown.current.original_url)}</bdi></p>
     </div>
     <${Field} label="New destination" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" autofocus ...${form.field('url')} />
-    <p class="hint">Browsers that have followed the link remember the old destination for up to ${REMEMBERED_SECONDS} seconds. The link’s history shows the change.</p>
+    <p class="hint">Browsers may remember the old destination for up to ${REMEMBERED_SECONDS} seconds. The link’s history shows the change.</p>
   <//>`;
 }

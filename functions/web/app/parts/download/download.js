@@ -72,7 +72,7 @@ async function saveParts(name, rows, query, read) {
     next = further;
   }
   save(new Blob([joined(parts)], { type: 'text/csv' }), `${name}.csv`);
-  if (next) toast(`The file has the latest ${rows} only, since there are so many. Choose a shorter time for older ones.`);
+  if (next) toast(`The file only has the latest ${rows}. Choose a shorter period for older ones.`);
 }
 
 /**
@@ -89,7 +89,7 @@ export async function patiently(rows, read) {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== TOO_MANY || !error.retryAfter) throw error;
       const seconds = error.retryAfter;
-      toast(`There are many ${rows}. This goes on in ${counted(seconds, 'second')}.`);
+      toast(`There are many ${rows}. The download continues in ${counted(seconds, 'second')}.`);
       await new Promise((done) => setTimeout(done, seconds * 1000));
     }
   }
@@ -118,7 +118,7 @@ export const saveJson = (name, content) => save(new Blob([JSON.stringify(content
  */
 export async function savePicture(name, title, chart) {
   const blob = await pictureOf(title, chart);
-  if (!blob) throw new ApiError('broken', 'Your browser can’t make pictures.');
+  if (!blob) throw new ApiError('broken', 'Your browser can’t create images.');
   save(blob, `${name}.png`);
 }
 

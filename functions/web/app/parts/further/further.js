@@ -124,5 +124,5 @@ export function Further({ of, one, many, what = NO_MORE, class: classes = '', ch
   </div>`;
 }
 
-const NO_MORE = 'No more could be loaded.';
+const NO_MORE = 'Couldn’t load more.';
 const IN_VAIN = 'Nothing found so far.';

@@ -20,9 +20,9 @@ export function LinkHistory({ code }) {
   // Who has given no name is known by an address, which members see.
   const members = useMembers({ isWanted: changes.some(({ by_name }) => !by_name) });
   const memberName = (/** @type {string} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(members.data?.members.find((/** @type {any} */ { user_id }) => user_id === id)));
-  return html`<${Further} of=${list} one="change" many="changes" what="The history can’t be shown.">
+  return html`<${Further} of=${list} one="change" many="changes" what="Couldn’t load the history.">
     ${changes.length === 0
-      ? html`<p class="muted history-none">Nothing was changed since this link was made.</p>`
+      ? html`<p class="muted history-none">No changes since this link was created.</p>`
       : html`<ol class="lines history-list" aria-label="History">
           ${changes.map((change, at) => html`<${Entry} key=${`${change.at} ${at}`} change=${change} who=${change.by_name || memberName(change.by)} />`)}
         </ol>`}

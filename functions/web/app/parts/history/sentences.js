@@ -1,7 +1,7 @@
 // Changes of a link in words. Each sentence goes on after the name of who made the change.
 
 import { html } from '../../vendor/preact.js';
-import { counted, cutMiddle, moment, number, withoutScheme } from '../../core/format.js';
+import { counted, cutMiddle, momentInText, number, withoutScheme } from '../../core/format.js';
 
 /**
  * @template T
@@ -59,23 +59,23 @@ function routingSentence({ from, to }) {
 /** @param {Transition<boolean>} password */
 function passwordWords({ from, to }) {
   if (from && to) return 'changed the password';
-  return to ? 'protected it by a password' : 'took the password away';
+  return to ? 'added a password' : 'removed the password';
 }
 
 /** @param {Changes} changes */
 export function sentencesOf(changes) {
   const { original_url, routing, fallback_url, valid_from, expires_at, max_clicks, is_active, is_protected, deleted } = changes;
   const sentences = [
-    deleted && 'deleted it',
+    deleted && 'deleted the link',
     original_url && html`changed the destination from ${address(original_url.from)} to ${address(original_url.to)}`,
     routing && routingSentence(routing),
     fallback_url &&
-      optional(fallback_url, { set: 'led visitors otherwise to', changed: 'changed where visitors go otherwise', removed: 'took away where visitors go otherwise' }, address),
-    valid_from && optional(valid_from, { set: 'let it begin', changed: 'moved the beginning', removed: 'took the beginning away' }, moment),
-    expires_at && optional(expires_at, { set: 'let it expire', changed: 'moved the expiry', removed: 'took the expiry away' }, moment),
-    max_clicks && optional(max_clicks, { set: 'limited its uses to', changed: 'changed the limit', removed: 'took the limit away' }, number),
+      optional(fallback_url, { set: 'set the fallback URL to', changed: 'changed the fallback URL', removed: 'removed the fallback URL' }, address),
+    valid_from && optional(valid_from, { set: 'set the start to', changed: 'changed the start', removed: 'removed the start' }, momentInText),
+    expires_at && optional(expires_at, { set: 'set the expiration to', changed: 'changed the expiration', removed: 'removed the expiration' }, momentInText),
+    max_clicks && optional(max_clicks, { set: 'set the click limit to', changed: 'changed the click limit', removed: 'removed the click limit' }, number),
     is_protected && passwordWords(is_protected),
-    is_active && (is_active.to ? 'switched it on' : 'switched it off'),
+    is_active && (is_active.to ? 'enabled the link' : 'disabled the link'),
   ].filter(Boolean);
-  return sentences.length > 0 ? sentences : ['changed it'];
+  return sentences.length > 0 ? sentences : ['changed the link'];
 }

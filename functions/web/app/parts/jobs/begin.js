@@ -40,7 +40,7 @@ export async function begun(send) {
 export async function askAndBegin(body) {
   try {
     const count = await countJob(body);
-    if (count.matching === 0) toast('No link matches any more.');
+    if (count.matching === 0) toast('No links match anymore.');
     else if (await ask(questionOf(body, count, !mayAct('admin')))) return await beginJob(body);
   } catch (error) {
     notBegun(error);
@@ -51,5 +51,5 @@ export async function askAndBegin(body) {
 /** @param {unknown} error */
 export function notBegun(error) {
   const isKnown = error instanceof ApiError && error.kind === 'problem';
-  toastFailure(isKnown ? 'Nothing was begun.' : 'It may not have been begun.', error);
+  toastFailure(isKnown ? 'Couldn’t start the job.' : 'The job may not have started.', error);
 }

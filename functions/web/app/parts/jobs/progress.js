@@ -57,10 +57,10 @@ export function JobProgress({ id, job: given, ahead, isListed, onEnd, onHide }) 
   if (followed.job) return html`<${JobView} ...${followed} job=${followed.job} ahead=${ahead} isListed=${isListed} onHide=${onHide} />`;
   const { error, reload } = followed.resource;
   if (followed.isGone) return html`<p class="muted">${GONE}</p>`;
-  return error ? html`<${Failure} what="The job can’t be shown." error=${error} retry=${reload} />` : html`<${Skeleton} height=${VIEW_HEIGHT} />`;
+  return error ? html`<${Failure} what="Couldn’t load the job." error=${error} retry=${reload} />` : html`<${Skeleton} height=${VIEW_HEIGHT} />`;
 }
 
-const GONE = 'This job is no longer known. Jobs are kept for 30 days.';
+const GONE = 'Job not found. Jobs are kept for 30 days.';
 
 /** @param {{ job: Job, isGone: boolean, resource: JobResource, ahead?: number, isListed?: boolean, onHide?: () => void }} props `isListed` says when it was begun, and by whom */
 export function JobView({ job, isGone, resource, ahead = 0, isListed = false, onHide }) {
@@ -89,7 +89,7 @@ export function JobView({ job, isGone, resource, ahead = 0, isListed = false, on
       else await resource.reload();
     } catch (error) {
       setStopping(false);
-      toastFailure('It wasn’t stopped.', error);
+      toastFailure('Couldn’t stop the job.', error);
       await resource.reload();
     }
   }
@@ -105,7 +105,7 @@ export function JobView({ job, isGone, resource, ahead = 0, isListed = false, on
     </div>
     ${!isDone && html`<${Bar} job=${job} text=${text} labelledby=${id} />`}
     <p class="job-line"><span class="job-text">${text}</span><${About} job=${job} isListed=${isListed} /></p>
-    ${resource.error && !isDone && html`<p class="small-print">It can’t be read at the moment how far it is. It goes on.</p>`}
+    ${resource.error && !isDone && html`<p class="small-print">Couldn’t load the progress. The job is still running.</p>`}
     <${JobFailures} job=${job} />
     <${Said} text=${isDone ? (isListed && !wasOver ? text : '') : spokenOf(job, ahead)} />
   </div>`;
@@ -152,7 +152,7 @@ function JobFailures({ job }) {
   if (failures.length === 0) return null;
   const more = Math.max(failed - failures.length, 0);
   return html`<details class="job-failures">
-    <summary>Which couldn’t be changed, and why</summary>
+    <summary>Links that couldn’t be changed</summary>
     <ul>
       ${failures.map((failure) => html`<li key=${failure.short_code}><a href=${href(`links/${failure.short_code}`)}>${failure.short_code}</a> <span class="muted">${failureWords(failure)}</span></li>`)}
       ${more > 0 && html`<li class="muted">and ${number(more)} more</li>`}

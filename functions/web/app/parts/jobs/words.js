@@ -59,25 +59,25 @@ export const Words = ({ of: words }) => html`${words.map((part) => (typeof part 
 
 /** @type {Record<JobKind, KindWords>} */
 const KINDS = {
-  tag: { title: ({ tag }, links) => phrase`Give ${links} the tag ${theirs(tag)}`, action: 'Tag', past: 'got the tag' },
-  untag: { title: ({ tag }, links) => phrase`Take the tag ${theirs(tag)} from ${links}`, action: 'Take it from', past: 'lost the tag' },
-  rename_tag: { title: ({ from, to }) => phrase`Rename the tag ${theirs(from)} to ${theirs(to)}`, action: 'Rename for', past: 'got the new tag' },
-  switch_off: { title: (_, links) => phrase`Switch ${links} off`, action: 'Switch off', past: 'switched off', effect: 'Visitors see that they are.' },
-  switch_on: { title: (_, links) => phrase`Switch ${links} on`, action: 'Switch on', past: 'switched on' },
-  archive: { title: (_, links) => phrase`Archive ${links}`, action: 'Archive', past: 'archived', effect: 'They work as before.' },
-  unarchive: { title: (_, links) => phrase`Bring ${links} back`, action: 'Bring back', past: 'brought back' },
+  tag: { title: ({ tag }, links) => phrase`Add the tag ${theirs(tag)} to ${links}`, action: 'Tag', past: 'tagged' },
+  untag: { title: ({ tag }, links) => phrase`Remove the tag ${theirs(tag)} from ${links}`, action: 'Untag', past: 'untagged' },
+  rename_tag: { title: ({ from, to }) => phrase`Rename the tag ${theirs(from)} to ${theirs(to)}`, action: 'Retag', past: 'retagged' },
+  switch_off: { title: (_, links) => phrase`Disable ${links}`, action: 'Disable', past: 'disabled', effect: 'Visitors see that they’re disabled.' },
+  switch_on: { title: (_, links) => phrase`Enable ${links}`, action: 'Enable', past: 'enabled' },
+  archive: { title: (_, links) => phrase`Archive ${links}`, action: 'Archive', past: 'archived', effect: 'They still work.' },
+  unarchive: { title: (_, links) => phrase`Unarchive ${links}`, action: 'Unarchive', past: 'unarchived' },
   delete: { title: (_, links) => phrase`Delete ${links}`, action: 'Delete', past: 'deleted', effect: 'They stop working for good. Their statistics stay.', isDanger: true },
   purge: {
     title: (_, links) => phrase`Delete ${links} with their statistics`,
     action: 'Delete',
-    past: 'deleted, with statistics',
+    past: 'deleted with statistics',
     effect: 'The links and their statistics will be lost. This can’t be undone.',
     isDanger: true,
   },
   set_expiry: {
-    title: ({ expires_at: at }, links) => (at ? phrase`Let ${links} expire on ${day(at)}` : phrase`Let ${links} never expire`),
+    title: ({ expires_at: at }, links) => (at ? phrase`Set ${links} to expire on ${day(at)}` : phrase`Set ${links} to never expire`),
     action: 'Change',
-    past: 'got another expiry',
+    past: 'updated',
   },
 };
 
@@ -100,7 +100,7 @@ export const titleOf = (job) => wordsOf(job).title(job, 'links');
 export function questionOf(job, { matching, is_exact }, isForOwn) {
   const { title, action, effect, isDanger = false } = wordsOf(job);
   const links = `${is_exact ? '' : 'at least '}${counted(matching, 'link')}`;
-  const texts = [effect, isForOwn && 'Of these, only your own are changed.', 'It takes a while, and goes on if you leave this page.'];
+  const texts = [effect, isForOwn && 'Only your own links are changed.', 'This takes a while and continues if you leave this page.'];
   return {
     title: `${plain(title(job, links))}?`,
     text: texts.filter(Boolean).join(' '),
@@ -112,9 +112,9 @@ export function questionOf(job, { matching, is_exact }, isForOwn) {
 
 /** @type {Record<JobState, { word: string, tone: 'good' | 'warn' | 'bad' | 'muted' }>} */
 export const STATES = {
-  queued: { word: 'Waits', tone: 'muted' },
-  running: { word: 'Runs', tone: 'good' },
-  cancelling: { word: 'Stops', tone: 'warn' },
+  queued: { word: 'Queued', tone: 'muted' },
+  running: { word: 'Running', tone: 'good' },
+  cancelling: { word: 'Stopping', tone: 'warn' },
   done: { word: 'Done', tone: 'good' },
   failed: { word: 'Failed', tone: 'bad' },
   cancelled: { word: 'Stopped', tone: 'muted' },
@@ -136,29 +136,29 @@ export function shareOf({ state, seen, expected }) {
 
 /** `1,150 of 4,213 changed` @param {Job} job @param {number} ahead how many others come before it, while it waits */
 export function progressOf(job, ahead) {
-  if (job.state === 'queued') return ahead > 0 ? `Waits behind ${counted(ahead, 'other')}` : 'Begins in a moment';
+  if (job.state === 'queued') return ahead > 0 ? `Waiting for ${counted(ahead, 'other')}` : 'Starting soon';
   const share = shareOf(job);
-  const failed = job.failed > 0 ? `, ${number(job.failed)} couldn’t be` : '';
+  const failed = job.failed > 0 ? `, ${number(job.failed)} failed` : '';
   return `${number(job.changed)} ${share ? `of ${number(Math.max(share.most, job.changed))} ` : ''}changed${failed}`;
 }
 
 /** @type {Record<string, string>} */
 const REASONS = {
-  rights_lost: 'Whoever began it may no longer change links.',
-  no_progress: 'It made no progress any more.',
+  rights_lost: 'The member who started it can no longer change links.',
+  no_progress: 'It stopped making progress.',
 };
 
 /** How it has ended. @param {Job} job */
 export function endOf(job) {
   const { state, changed, failed, started_at, reason } = job;
-  const links = `${changed === 0 ? 'No link' : counted(changed, 'link')} ${wordsOf(job).past}`;
+  const links = `${changed === 0 ? 'No links' : counted(changed, 'link')} ${wordsOf(job).past}`;
   const not = failed > 0 && `${counted(failed, 'link')} couldn’t be changed.`;
   const why = reason && (REASONS[reason.code] ?? wordsFor(reason.code, reason.detail));
   /** @type {Record<string, unknown[]>} */
   const sentences = {
-    failed: [why, `${links} until then.`, not],
-    cancelled: started_at ? ['Stopped.', `${links} until then.`, not] : ['Stopped before it began.'],
-    done: changed + failed === 0 ? ['Nothing was left to change.'] : [changed > 0 && `${links}.`, not],
+    failed: [why, `${links} before that.`, not],
+    cancelled: started_at ? ['Stopped.', `${links} before that.`, not] : ['Stopped before it started.'],
+    done: changed + failed === 0 ? ['Nothing to change.'] : [changed > 0 && `${links}.`, not],
   };
   return (sentences[state] ?? []).filter(Boolean).join(' ');
 }
@@ -167,7 +167,7 @@ export function endOf(job) {
 export const failureWords = ({ code, detail }) => wordsFor(code, detail);
 
 /** @type {Record<string, string>} */
-const STATUSES = { active: 'active', inactive: 'switched off', scheduled: 'scheduled', exhausted: 'used up', expired: 'expired', suspended: 'suspended', deleted: 'deleted' };
+const STATUSES = { active: 'active', inactive: 'disabled', scheduled: 'scheduled', exhausted: 'at their click limit', expired: 'expired', suspended: 'suspended', deleted: 'deleted' };
 
 /**
  * The tags of a parameter `tag`: commas separate those of which one is enough, or with `-` before them none is wanted, and a backslash takes
@@ -196,10 +196,10 @@ export function filterWords(filter, creator = 'one person') {
     search && phrase`that contain ${theirs(search)}`,
     status && [STATUSES[status] ?? status],
     external_id && phrase`with the external ID ${theirs(external_id)}`,
-    created_by && phrase`made by ${creator}`,
-    created_after && [`made since ${day(created_after)}`],
-    created_before && [`made until ${day(created_before)}`],
-    String(archived) === 'all' && ['also archived ones'],
+    created_by && phrase`created by ${creator}`,
+    created_after && [`created since ${day(created_after)}`],
+    created_before && [`created until ${day(created_before)}`],
+    String(archived) === 'all' && ['including archived ones'],
   ].filter((term) => typeof term === 'object');
   const links = String(archived) === 'true' ? 'Archived links' : terms.length > 0 ? 'Links' : 'All links';
   return [links, ...terms.flatMap((term, at) => [at > 0 ? ', ' : ' ', ...term])];

@@ -39,14 +39,14 @@ export function forgetNumbers() {
 export function toggle(link, list) {
   const is_active = !link.is_active;
   const status = statusIf(link, is_active);
-  const text = is_active ? 'Switched on.' : 'Switched off: visitors see that it is.';
+  const text = is_active ? 'Link enabled.' : 'Link disabled.';
   return turn(link, list, { is_active }, { is_active, status }, text, toggle);
 }
 
 /** Puts the link away, or brings it back. @param {Link} link @param {LinkList} list */
 export function archive(link, list) {
   const archived = !link.archived;
-  return turn(link, list, { archived }, { archived }, archived ? 'Archived. It works as before.' : 'Brought back.', archive);
+  return turn(link, list, { archived }, { archived }, archived ? 'Link archived. It still works.' : 'Link unarchived.', archive);
 }
 
 /**
@@ -67,7 +67,7 @@ async function turn(link, list, body, shown, text, back) {
     forgetNumbers();
   } catch (error) {
     list.change(link.short_code, link);
-    toastFailure('The link wasn’t changed.', error);
+    toastFailure('Couldn’t change the link.', error);
   }
 }
 
@@ -89,7 +89,7 @@ export async function deleteLink(link, list) {
     forgetNumbers();
   } catch (error) {
     list.change(link.short_code, link);
-    toastFailure('The link wasn’t deleted.', error);
+    toastFailure('Couldn’t delete the link.', error);
   }
 }
 
@@ -107,9 +107,9 @@ export async function purgeLink(link, list) {
     await call('DELETE /api/links/{code}', { path: { code: link.short_code } });
     noteChange(link);
     list.remove(link.short_code);
-    toast('Link deleted, with its statistics.');
+    toast('Link deleted with its statistics.');
     forgetNumbers();
   } catch (error) {
-    toastFailure('The link wasn’t deleted.', error);
+    toastFailure('Couldn’t delete the link.', error);
   }
 }

@@ -12,7 +12,7 @@ export function clicksOf(links) {
   const known = links.flatMap(({ total_clicks: clicks }) => clicks ?? []);
   const sum = known.reduce((total, clicks) => total + clicks, 0);
   if (known.length === links.length) return counted(sum, 'click');
-  return sum > 0 ? `at least ${counted(sum, 'click')}; not all can be counted at the moment` : 'an unknown number of clicks: it can’t be read at the moment';
+  return sum > 0 ? `at least ${counted(sum, 'click')}` : 'an unknown number of clicks';
 }
 
 /**

@@ -4,11 +4,11 @@ import { html } from '../../vendor/preact.js';
 import { Field } from '../../ui/field.js';
 
 const PARAMETERS = [
-  { name: 'utm_source', label: 'Source', hint: 'Where it is published: newsletter, poster', isFirst: true },
-  { name: 'utm_medium', label: 'Medium', hint: 'By which means: email, print, social', isFirst: true },
-  { name: 'utm_campaign', label: 'Campaign', hint: 'What it belongs to: spring-sale', isFirst: true },
-  { name: 'utm_term', label: 'Term', hint: 'The word that was advertised', isFirst: false },
-  { name: 'utm_content', label: 'Content', hint: 'Which of several versions', isFirst: false },
+  { name: 'utm_source', label: 'Source', hint: 'Where you share it: newsletter, poster', isFirst: true },
+  { name: 'utm_medium', label: 'Medium', hint: 'Channel: email, print, social', isFirst: true },
+  { name: 'utm_campaign', label: 'Campaign', hint: 'What it’s part of: spring-sale', isFirst: true },
+  { name: 'utm_term', label: 'Term', hint: 'The paid keyword', isFirst: false },
+  { name: 'utm_content', label: 'Content', hint: 'The version, in a test of several', isFirst: false },
 ];
 
 /** @param {string} url @param {string} name */
@@ -48,7 +48,7 @@ export function Campaign({ url, onUrl }) {
   return html`<details class="fold" open=${hasCampaign(url)}>
     <summary>Campaign</summary>
     <div class="stack">
-      <p class="hint">${isUsable ? 'What you type here stands in the target, so that your own analysis can tell where people came from. Such a link is always a new one.' : 'Enter the target first.'}</p>
+      <p class="hint">${isUsable ? 'These are added to the destination, so your own analytics can tell where visitors came from. They always make a new link.' : 'Enter the destination first.'}</p>
       ${PARAMETERS.filter(({ isFirst }) => isFirst).map(field)}
       <div class="pair">${PARAMETERS.filter(({ isFirst }) => !isFirst).map(field)}</div>
     </div>

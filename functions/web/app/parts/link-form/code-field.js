@@ -25,14 +25,14 @@ const MADE_UP = /^(?=.*\d[a-z]+\d)[0-9a-z]{7}$/i;
 
 /** What can be said without asking. @param {string} code @returns {Finding | undefined} */
 function findingOf(code) {
-  if (code === '') return { text: 'Without one, a short code is made up.', tone: '' };
-  if (!/^[0-9A-Za-z_-]*$/.test(code)) return { text: 'Only the letters a–z and A–Z, digits, - and _.', tone: 'bad' };
-  if (/^[_-]/.test(code)) return { text: 'It begins with a letter or digit.', tone: 'bad' };
-  if (code.length > 20) return { text: `This has ${code.length} characters; a code has 4 to 20.`, tone: 'bad' };
-  if (code.length < 4) return { text: 'It has 4 to 20 characters.', tone: '' };
-  if (/[_-]$/.test(code)) return { text: 'It ends with a letter or digit.', tone: '' };
+  if (code === '') return { text: 'Leave blank to generate one.', tone: '' };
+  if (!/^[0-9A-Za-z_-]*$/.test(code)) return { text: 'Use only a–z, A–Z, digits, - and _.', tone: 'bad' };
+  if (/^[_-]/.test(code)) return { text: 'Start with a letter or digit.', tone: 'bad' };
+  if (code.length > 20) return { text: `Use 4 to 20 characters. This has ${code.length}.`, tone: 'bad' };
+  if (code.length < 4) return { text: 'Use 4 to 20 characters.', tone: '' };
+  if (/[_-]$/.test(code)) return { text: 'End with a letter or digit.', tone: '' };
   if (RESERVED.includes(code.toLowerCase())) return { text: 'This word is reserved.', tone: 'bad' };
-  if (MADE_UP.test(code)) return { text: 'Codes that are made up look like this; take another length, or one number.', tone: 'bad' };
+  if (MADE_UP.test(code)) return { text: 'This looks like a generated code. Change its length or use a single number.', tone: 'bad' };
   return undefined;
 }
 
@@ -40,11 +40,11 @@ function findingOf(code) {
 async function lookUp(code) {
   try {
     const { available, reason } = await call('GET /api/codes/{code}', { path: { code } });
-    if (available) return { text: 'This code is free.', tone: 'good' };
-    return { text: reason === 'reserved' ? 'This word is reserved.' : 'This code is taken, or was.', tone: 'bad' };
+    if (available) return { text: 'Available.', tone: 'good' };
+    return { text: reason === 'reserved' ? 'This word is reserved.' : 'Taken or previously used.', tone: 'bad' };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return { text: 'Whether it is free can’t be said at the moment.', tone: '' };
+    return { text: 'Couldn’t check availability.', tone: '' };
   }
 }
 
@@ -73,10 +73,10 @@ export function CodeField({ value, error, ...input }) {
     };
   }, [value]);
 
-  const finding = known ?? (found?.code === value ? found.finding : { text: 'Looking …', tone: '' });
+  const finding = known ?? (found?.code === value ? found.finding : { text: 'Checking…', tone: '' });
   return html`<${Field}
     ...${input}
-    label="Code"
+    label="Custom code"
     isOptional
     value=${value}
     error=${error}

@@ -22,7 +22,7 @@ export function ExpiryDialog({ count, onClose, onDone }) {
   };
   const footer = html`<${Button} onClick=${onClose}>Cancel<//>
     <${Button} kind="primary" type="submit">Change ${count}<//>`;
-  return html`<${Dialog} title=${`When ${count} expire`} onClose=${onClose} onSubmit=${submit} footer=${footer}>
+  return html`<${Dialog} title=${`Expiration of ${count}`} onClose=${onClose} onSubmit=${submit} footer=${footer}>
     <${Expiry} value=${expiry} onChange=${choose} error=${error} />
   <//>`;
 }

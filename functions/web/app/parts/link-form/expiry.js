@@ -1,5 +1,5 @@
 import { html } from '../../vendor/preact.js';
-import { localText, moment } from '../../core/format.js';
+import { localText, momentInText } from '../../core/format.js';
 import { Chip } from '../../ui/chips.js';
 import { useId } from '../../ui/field.js';
 
@@ -11,7 +11,7 @@ const CHOICES = [
 ];
 
 /** @param {string | null} expiry */
-export const expiryError = (expiry) => (expiry !== null && Date.parse(expiry) <= Date.now() ? 'Choose a moment in the future.' : undefined);
+export const expiryError = (expiry) => (expiry !== null && Date.parse(expiry) <= Date.now() ? 'Choose a time in the future.' : undefined);
 
 /**
  * When the link stops working.
@@ -38,6 +38,6 @@ export function Expiry({ value, onChange, error }) {
       onInput=${(/** @type {any} */ event) => event.target.value && onChange(new Date(event.target.value).toISOString())}
     />`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
-    ${value !== null && !error && html`<p class="hint">Works until ${moment(value)}.</p>`}
+    ${value !== null && !error && html`<p class="hint">Works until ${momentInText(value)}.</p>`}
   </div>`;
 }

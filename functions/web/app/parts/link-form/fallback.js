@@ -7,7 +7,7 @@ import { Field } from '../../ui/field.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { Skeleton } from '../../ui/states.js';
 
-const LABEL = 'Otherwise, visitors go to';
+const LABEL = 'Fallback URL';
 const FIELD_HEIGHT = 80;
 
 /**
@@ -28,7 +28,7 @@ export function Fallback({ input, link, destinations, onChange }) {
     spellcheck=${false}
     autocomplete="off"
     placeholder="https://"
-    hint="Before it begins, once it has expired, and once it is used up."
+    hint="Where visitors go before the link starts, after it expires, and once it reaches its click limit."
     ...${input}
   />`;
 }
@@ -44,12 +44,12 @@ function Fixed({ url, value, error, onChange }) {
     <span class="label" aria-hidden="true">${LABEL}</span>
     ${url &&
     html`<div class="kept" ref=${part}>
-      <span>${value ? html`<bdi>${withoutScheme(url)}</bdi>` : 'It is taken away when you save.'}</span>
+      <span>${value ? html`<bdi>${withoutScheme(url)}</bdi>` : 'Removed when you save.'}</span>
       ${value
-        ? html`<${Button} class="compact" aria-label="Take away where visitors go otherwise" onClick=${after(() => onChange(''))}>Take away<//>`
-        : html`<${Button} class="compact" onClick=${after(() => onChange(url))}>Keep it<//>`}
+        ? html`<${Button} class="compact" aria-label="Remove fallback URL" onClick=${after(() => onChange(''))}>Remove<//>`
+        : html`<${Button} class="compact" onClick=${after(() => onChange(url))}>Keep<//>`}
     </div>`}
     ${error && html`<p class="field-error">${error}</p>`}
-    <p class="hint">${url ? 'Destinations are fixed in this workspace, so it can only be taken away.' : 'Destinations are fixed in this workspace, so only a new link can have this.'}</p>
+    <p class="hint">${url ? 'Destinations are locked in this workspace, so you can only remove it.' : 'Destinations are locked in this workspace, so only new links can have one.'}</p>
   </div>`;
 }

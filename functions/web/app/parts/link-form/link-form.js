@@ -33,13 +33,13 @@ const NAMES = {
   description: 'description',
   tags: 'tags',
   expires_at: 'end',
-  is_active: 'whether the link works',
+  is_active: 'whether it’s enabled',
   watch: 'watching',
   valid_from: 'beginning',
-  max_clicks: 'limit of uses',
-  fallback_url: 'where visitors go otherwise',
+  max_clicks: 'click limit',
+  fallback_url: 'fallback URL',
   password: 'password',
-  forward_query: 'passing on parameters',
+  forward_query: 'query parameters',
   preview: 'preview',
 };
 
@@ -116,49 +116,49 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
   }
 
   async function close() {
-    const question = { title: 'Close without saving?', text: 'What you have changed will be lost.', action: 'Close', dismiss: 'Keep editing', isDanger: true };
+    const question = { title: 'Discard changes?', text: 'Your changes will be lost.', action: 'Discard', dismiss: 'Keep editing', isDanger: true };
     if (!form.isDirty || (await ask(question))) onClose();
   }
 
   async function copy() {
-    const question = { title: 'Leave this one?', text: 'What you have changed here will be lost.', action: 'Make a new link', isDanger: true };
+    const question = { title: 'Discard changes?', text: 'Your changes to this link will be lost.', action: 'Create a new link', isDanger: true };
     if (link && (!form.isDirty || (await ask(question)))) onCopy(link);
   }
 
   const { values, errors, set, field } = form;
   const footer = html`<${Button} onClick=${close}>Cancel<//>
-    <${Button} kind="primary" type="submit" isBusy=${form.isBusy} title="Ctrl or ⌘ and Enter">${link ? 'Save' : 'Create link'}<//>`;
+    <${Button} kind="primary" type="submit" isBusy=${form.isBusy} title="Ctrl or ⌘ + Enter">${link ? 'Save' : 'Create link'}<//>`;
   return html`<${Dialog} kind="drawer" title=${link ? `Edit ${link.short_code}` : 'New link'} onClose=${close} onSubmit=${form.submit} footer=${footer}>
     <${Summary} errors=${errors} />
     <${FormFailure} error=${form.failure} />
     ${link
       ? html`<div class="form-target">
-          <p class="small muted">Target${destinations.data && TARGET_NOTES[destinations.data]}</p>
+          <p class="small muted">Destination${destinations.data && TARGET_NOTES[destinations.data]}</p>
           <p>${withoutScheme(link.original_url)}</p>
-          <${Button} kind="quiet" icon="plus" onClick=${copy}>Make a new link to another target<//>
+          <${Button} kind="quiet" icon="plus" onClick=${copy}>Create a link to another destination<//>
         </div>`
-      : html`<${Field} label="Target" type="url" inputmode="url" autofocus spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
+      : html`<${Field} label="Destination" type="url" inputmode="url" autofocus spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
           <${CodeField} ...${field('custom_code')} />`}
     <${Field} label="Title" isOptional dir="auto" autofocus=${link !== undefined} ...${field('title')} />
-    <${TagInput} label="Tags" isOptional hint="Enter or a comma makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
+    <${TagInput} label="Tags" isOptional hint="Press Enter or comma to add a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
     <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
     <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
-    ${link && html`<${Checkbox} label="The link works" hint="While it is switched off, visitors see that it is." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`}
-    <${Checkbox} label="Watch the target" hint="You are told when it stops answering." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />
+    ${link && html`<${Checkbox} label="Link enabled" hint="Visitors to a disabled link see that it’s disabled." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`}
+    <${Checkbox} label="Monitor the destination" hint="Get notified when it’s down." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />
   <//>`;
 }
 
 /** Whether it stays the target. @type {Record<import('../../core/lists.js').Destinations, string>} */
-const TARGET_NOTES = { fixed: ' – it never changes, so that nobody is led elsewhere', editable: ' – it is changed on the link’s page' };
+const TARGET_NOTES = { fixed: ' – locked, so visitors always reach the same place', editable: ' – change it on the link’s page' };
 
 /** For when several fields are wrong; it takes the focus. @param {{ errors: Record<string, string> }} props */
 function Summary({ errors }) {
   const list = Object.entries(errors);
   if (list.length < 2) return null;
   return html`<div class="form-summary" tabindex="-1">
-    <${Notice} tone="bad"><p>Some things need another look:</p><ul>${list.map(([name, error]) => html`<li key=${name}>${error}</li>`)}</ul><//>
+    <${Notice} tone="bad"><p>Check these fields:</p><ul>${list.map(([name, error]) => html`<li key=${name}>${error}</li>`)}</ul><//>
   </div>`;
 }
 
@@ -183,7 +183,7 @@ function check(values, link) {
   const { url, custom_code: code, expires_at: expiry } = values;
   const errors = { expires_at: expiry === link?.expires_at ? undefined : expiryError(expiry), ...termErrors(values, link) };
   if (link) return errors;
-  return { url: guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.', custom_code: codeError(code), ...errors };
+  return { url: guessUrl(url) ? undefined : 'Enter a URL that starts with http:// or https://.', custom_code: codeError(code), ...errors };
 }
 
 /** What the API is given for a new link. @param {Values} values */

@@ -20,14 +20,14 @@ export function LinkPassword({ isSet, value, error, onChange }) {
       onChange('');
     });
   if (isSet && value === null) {
-    return html`<${Kept} part=${part} text="The password is taken away when you save.">
-      <${Button} class="compact" onClick=${change(false)}>Keep it<//>
+    return html`<${Kept} part=${part} text="The password is removed when you save.">
+      <${Button} class="compact" onClick=${change(false)}>Keep<//>
     <//>`;
   }
   if (isSet && !isChanging && !error) {
-    return html`<${Kept} part=${part} icon="lock" text="Protected by a password">
-      <${Button} class="compact" aria-label="Change the password" onClick=${change(true)}>Change<//>
-      <${Button} class="compact" aria-label="Take the password away" onClick=${after(() => onChange(null))}>Take away<//>
+    return html`<${Kept} part=${part} icon="lock" text="Password protected">
+      <${Button} class="compact" aria-label="Change password" onClick=${change(true)}>Change<//>
+      <${Button} class="compact" aria-label="Remove password" onClick=${after(() => onChange(null))}>Remove<//>
     <//>`;
   }
   // It is for others, so whoever sets it reads what they pass on, and no browser takes it for their own.
@@ -39,11 +39,11 @@ export function LinkPassword({ isSet, value, error, onChange }) {
       autocomplete="off"
       autocapitalize="none"
       spellcheck=${false}
-      hint="Visitors type it before they are led on. It isn’t shown again later."
+      hint="Visitors enter it to continue. It won’t be shown again."
       value=${value ?? ''}
       error=${error}
       onInput=${(/** @type {any} */ event) => onChange(event.target.value)}
-      after=${isSet && html`<${Button} onClick=${change(false)}>Keep the old one<//>`}
+      after=${isSet && html`<${Button} onClick=${change(false)}>Keep current<//>`}
     />
   </div>`;
 }

@@ -16,11 +16,11 @@ export function PreviewFields({ field, values, link }) {
   const { 'preview.title': title, 'preview.description': description, 'preview.image': image } = values;
   const isEmpty = [title, description, image].every((text) => text.trim() === '');
   return html`<fieldset class="preview-fields">
-    <legend>Preview in chats</legend>
-    <p class="hint">In place of what they would read from the target.</p>
-    <${Field} label="Headline" isOptional dir="auto" ...${field('preview.title')} />
-    <${Field} label="Text below it" isOptional as="textarea" rows="2" dir="auto" ...${field('preview.description')} />
-    <${Field} label="Picture" isOptional type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('preview.image')} />
+    <legend>Social preview</legend>
+    <p class="hint">Shown in chats and posts in place of the destination’s own.</p>
+    <${Field} label="Preview title" isOptional dir="auto" ...${field('preview.title')} />
+    <${Field} label="Preview description" isOptional as="textarea" rows="2" dir="auto" ...${field('preview.description')} />
+    <${Field} label="Preview image" isOptional type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('preview.image')} />
     ${!isEmpty && html`<${ChatCard} title=${title} description=${description} image=${guessUrl(image)} host=${hostOf(link?.short_url ?? apiUrl('/'))} />`}
   </fieldset>`;
 }
@@ -34,6 +34,6 @@ function ChatCard({ title, description, image, host }) {
       ${title.trim() && html`<p class="chat-title" dir="auto">${title}</p>`}
       ${description.trim() && html`<p class="small" dir="auto">${description}</p>`}
     </div>
-    <figcaption class="small-print">About as a chat shows it${image ? '. The picture isn’t loaded here' : ''}.</figcaption>
+    <figcaption class="small-print">Approximate preview${image ? '. The image isn’t loaded here' : ''}.</figcaption>
   </figure>`;
 }

@@ -27,9 +27,9 @@ export function TagsDialog({ links, onClose, onDone }) {
   };
   const footer = html`<${Button} onClick=${onClose}>Cancel<//>
     <${Button} kind="primary" type="submit" disabled=${isNone || both !== undefined}>Change ${counted(links.length, 'link')}<//>`;
-  return html`<${Dialog} title=${`Tags of ${counted(links.length, 'link')}`} onClose=${onClose} onSubmit=${submit} footer=${footer}>
-    <${TagInput} label="Add" hint="Enter or a comma makes a tag. The links keep those that they have." value=${add} onChange=${setAdd} known=${known} />
-    ${theirs.length > 0 && html`<${TagInput} label="Remove" value=${remove} onChange=${setRemove} known=${theirs} error=${both && html`The tag <bdi>${both}</bdi> is added.`} />`}
+  return html`<${Dialog} title=${`Tags for ${counted(links.length, 'link')}`} onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${TagInput} label="Add" hint="Press Enter or comma to add a tag. Existing tags stay." value=${add} onChange=${setAdd} known=${known} />
+    ${theirs.length > 0 && html`<${TagInput} label="Remove" value=${remove} onChange=${setRemove} known=${theirs} error=${both && html`The tag <bdi>${both}</bdi> is also added.`} />`}
   <//>`;
 }
 
@@ -54,12 +54,12 @@ export function TagDialog({ count, onClose, onDone }) {
     onDone(tags[0], isAdded);
   };
   const footer = html`<${Button} onClick=${onClose}>Cancel<//>
-    <${Button} kind="primary" type="submit" disabled=${tags.length === 0}>Go on<//>`;
-  return html`<${Dialog} title=${`Tags of ${count}`} onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${Button} kind="primary" type="submit" disabled=${tags.length === 0}>Continue<//>`;
+  return html`<${Dialog} title=${`Tags for ${count}`} onClose=${onClose} onSubmit=${submit} footer=${footer}>
     <${Choice} label="Add or remove" options=${CHANGES} value=${change} onChange=${setChange} />
     <${TagInput}
       label="Tag"
-      hint=${isAdded ? 'The links keep the tags that they have.' : 'Links without it stay as they are.'}
+      hint=${isAdded ? 'Existing tags stay.' : 'Links without it don’t change.'}
       value=${tags}
       onChange=${(/** @type {string[]} */ all) => setTags(all.slice(-1))}
       known=${known}

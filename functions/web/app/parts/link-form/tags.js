@@ -102,7 +102,7 @@ export function TagInput({ label, value, onChange, known, hint, error, isOptiona
           addTyped();
         }}
       />
-      <ul class=${`menu-list start ${isListed ? '' : 'gone'}`} role="listbox" id=${`${id}-list`} aria-label="Known tags">
+      <ul class=${`menu-list start ${isListed ? '' : 'gone'}`} role="listbox" id=${`${id}-list`} aria-label="Existing tags">
         ${isListed &&
         offered.map(
           (tag, index) => html`<li

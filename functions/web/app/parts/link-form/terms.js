@@ -4,7 +4,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { ApiError } from '../../core/api.js';
-import { localText, moment } from '../../core/format.js';
+import { localText, momentInText } from '../../core/format.js';
 import { usedOf } from '../../core/lists.js';
 import { Chip } from '../../ui/chips.js';
 import { Checkbox, Field, useId } from '../../ui/field.js';
@@ -42,11 +42,11 @@ export function termErrors(values, link) {
   const isAddress = (/** @type {string} */ text) => text.trim() === '' || guessUrl(text) !== undefined;
   const hasChanged = start !== (link?.valid_from ?? null) || end !== (link?.expires_at ?? null);
   return {
-    valid_from: start && end && hasChanged && Date.parse(start) >= Date.parse(end) ? 'It has to begin before it expires.' : undefined,
-    max_clicks: most.trim() === '' || isLimit(most) ? undefined : 'Enter a whole number from 1 to 1,000,000, or nothing.',
-    fallback_url: isAddress(fallback) ? undefined : 'Enter an address that begins with http:// or https://, or nothing.',
+    valid_from: start && end && hasChanged && Date.parse(start) >= Date.parse(end) ? 'The link must start before it expires.' : undefined,
+    max_clicks: most.trim() === '' || isLimit(most) ? undefined : 'Enter a whole number from 1 to 1,000,000, or leave this blank.',
+    fallback_url: isAddress(fallback) ? undefined : 'Enter a URL that starts with http:// or https://, or leave this blank.',
     password: password && [...password.normalize('NFC')].length < SHORTEST_PASSWORD ? 'Use at least 4 characters.' : undefined,
-    'preview.image': isAddress(image) ? undefined : 'Enter the address of a picture that begins with http:// or https://, or nothing.',
+    'preview.image': isAddress(image) ? undefined : 'Enter an image URL that starts with http:// or https://, or leave this blank.',
   };
 }
 
@@ -105,23 +105,23 @@ export function Terms({ form, link, destinations }) {
   const isWrong = Object.keys(termsOf()).some((name) => errors[name]);
   const used = link && link.used !== null && usedOf(link);
   return html`<details class="fold" open=${isOpen || isWrong} onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
-    <summary>When and for whom</summary>
+    <summary>Access and limits</summary>
     <div class="stack">
       <${Beginning} value=${values.valid_from} onChange=${(/** @type {string | null} */ start) => set('valid_from', start)} error=${errors.valid_from} />
       <${Field}
-        label="How often it may be used"
+        label="Click limit"
         isOptional
         inputmode="numeric"
         autocomplete="off"
         placeholder="100"
-        hint=${used ? `${used}.` : 'Visits by people count. After the last one, the link leads nowhere any more.'}
+        hint=${used ? `${used}.` : 'Only human clicks count. The link stops working after the last one.'}
         ...${field('max_clicks')}
       />
       <${Fallback} input=${field('fallback_url')} link=${link} destinations=${destinations} onChange=${(/** @type {string} */ url) => set('fallback_url', url)} />
       <${LinkPassword} isSet=${link?.is_protected ?? false} value=${values.password} error=${errors.password} onChange=${(/** @type {string | null} */ password) => set('password', password)} />
       <${Checkbox}
-        label="Pass on parameters"
-        hint="What stands behind ? in a visitor’s address is added to the target."
+        label="Forward query parameters"
+        hint="Whatever follows ? in the short URL is added to the destination."
         checked=${values.forward_query}
         onChange=${(/** @type {boolean} */ on) => set('forward_query', on)}
       />
@@ -134,22 +134,22 @@ export function Terms({ form, link, destinations }) {
 function Beginning({ value, onChange, error }) {
   const id = useId('beginning');
   return html`<div class="field" role="group" aria-labelledby=${id} aria-describedby=${error ? `${id}-error` : undefined}>
-    <span class="label" id=${id}>Begins</span>
+    <span class="label" id=${id}>Starts</span>
     <div class="chips">
-      <${Chip} isOn=${value === null} onClick=${() => onChange(null)}>At once<//>
+      <${Chip} isOn=${value === null} onClick=${() => onChange(null)}>Immediately<//>
       <${Chip} isOn=${value !== null} onClick=${() => onChange(nextHour())}>On a date<//>
     </div>
     ${value !== null &&
     html`<input
       type="datetime-local"
-      aria-label="Begins on"
+      aria-label="Starts on"
       aria-invalid=${error ? 'true' : undefined}
       aria-describedby=${error ? `${id}-error` : undefined}
       value=${localText(value)}
       onInput=${(/** @type {any} */ event) => event.target.value && onChange(new Date(event.target.value).toISOString())}
     />`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
-    ${value !== null && !error && html`<p class="hint">${Date.parse(value) > Date.now() ? `Before ${moment(value)}, visitors see that it doesn’t work yet.` : `It works since ${moment(value)}.`}</p>`}
+    ${value !== null && !error && html`<p class="hint">${Date.parse(value) > Date.now() ? `Visitors see that it isn’t active until ${momentInText(value)}.` : `Active since ${momentInText(value)}.`}</p>`}
   </div>`;
 }
 

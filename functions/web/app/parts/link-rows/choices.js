@@ -13,9 +13,9 @@ export const SORTS = [
 
 export const STATUSES = [
   { value: 'active', label: 'Active', isRare: false },
-  { value: 'inactive', label: 'Switched off', isRare: false },
+  { value: 'inactive', label: 'Disabled', isRare: false },
   { value: 'scheduled', label: 'Scheduled', isRare: true },
-  { value: 'exhausted', label: 'Used up', isRare: true },
+  { value: 'exhausted', label: 'Limit reached', isRare: true },
   { value: 'expired', label: 'Expired', isRare: false },
   { value: 'suspended', label: 'Suspended', isRare: true },
   { value: 'deleted', label: 'Deleted', isRare: false },

@@ -34,7 +34,7 @@ export function Filters({ filter, counts, hasColleagues }) {
       ${!isEverything(filter) && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
     </div>
     <${Menu} class="button quiet compact sort" items=${SORTS.map(({ value, label }) => ({ label, isCurrent: filter.sort === value, act: () => setQuery({ sort: value === 'newest' ? '' : value }) }))}>
-      <span class="hidden">Order: </span>${SORTS.find(({ value }) => value === filter.sort)?.label}<${Icon} name="down" />
+      <span class="hidden">Sort by: </span>${SORTS.find(({ value }) => value === filter.sort)?.label}<${Icon} name="down" />
     <//>
   </div>`;
 }
@@ -43,7 +43,7 @@ export function Filters({ filter, counts, hasColleagues }) {
 function StatusFilter({ filter: { status, archived }, counts }) {
   const items = [
     ...STATUSES.map(({ value, label, isRare }) => ({ key: value, label, isRare, isCurrent: value === status, act: () => setQuery({ status: value === status ? '' : value }) })),
-    { key: 'archived', label: archived === 'all' ? 'With archived' : 'Archived', isRare: false, isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
+    { key: 'archived', label: archived === 'all' ? 'Including archived' : 'Archived', isRare: false, isCurrent: archived !== '', act: () => setQuery({ archived: archived ? '' : 'true' }) },
   ]
     // Until the counts are there, a status that few workspaces use would take a second line, and all below would move up later.
     .filter(({ key, isRare, isCurrent }) => (counts?.[key] === undefined ? !isRare : counts[key] > 0) || isCurrent)
@@ -114,24 +114,24 @@ function TagFilter({ filter }) {
     return html`<${Chip}
       key=${tag}
       tone=${isOut ? 'not' : 'on'}
-      label=${isOut ? `not ${tag}: show only links with this tag` : `${tag}: leave out links with this tag`}
+      label=${isOut ? `not ${tag}: show only links with this tag` : `${tag}: exclude links with this tag`}
       onClick=${() => want(tag, isOut ? 'with' : 'without')}
-      removeLabel=${isOut ? `No longer without the tag ${tag}` : `No longer only the tag ${tag}`}
+      removeLabel=${isOut ? `Stop excluding the tag ${tag}` : `Remove the tag ${tag}`}
       onRemove=${() => want(tag, 'either')}
       ><${Icon} name="tag" /> ${isOut && 'not '}<bdi>${tag}</bdi><//>`;
   })}
-  ${tags.length === 1 && not.length === 0 && html`<${Button} kind="quiet" class="compact" icon="overview" href=${href(['tags', tags[0]])} aria-label=${`Numbers of the tag ${tags[0]}`}>Numbers<//>`}
+  ${tags.length === 1 && not.length === 0 && html`<${Button} kind="quiet" class="compact" icon="overview" href=${href(['tags', tags[0]])} aria-label=${`Statistics for the tag ${tags[0]}`}>Statistics<//>`}
   ${tags.length > 1 &&
   html`<${Menu} class="chip" align="start" items=${ANY_OR_ALL.map(({ value, label }) => ({ label, isCurrent: isAny === (value === 'any'), act: () => setQuery({ tags: value }) }))}
-    >${isAny ? 'Any of the tags' : 'All of the tags'}<${Icon} name="down" /><//>`}
+    >${isAny ? 'Match any tag' : 'Match all tags'}<${Icon} name="down" /><//>`}
   ${offered.length > 0 &&
   html`<${Menu} class="chip" align="start" items=${offered.map(({ tag, links }) => ({ label: tag, note: number(links), act: () => want(tag, 'with') }))}
     >Tag<${Icon} name="down" /><//>`}`;
 }
 
 const ANY_OR_ALL = [
-  { value: '', label: 'Links with all of the tags' },
-  { value: 'any', label: 'Links with any of the tags' },
+  { value: '', label: 'Match all tags' },
+  { value: 'any', label: 'Match any tag' },
 ];
 
 /** @param {{ by: string }} props */
@@ -140,7 +140,7 @@ function CreatorFilter({ by }) {
   const members = useMembers({ isWanted }).data?.members ?? [];
   if (by) {
     const member = members.find((/** @type {any} */ one) => one.user_id === by);
-    return html`<${Chip} tone="on" removeLabel="From everybody" onRemove=${() => setQuery({ by: '' })}>By <bdi>${nameOf(member)}</bdi><//>`;
+    return html`<${Chip} tone="on" removeLabel="Show everyone’s links" onRemove=${() => setQuery({ by: '' })}>By <bdi>${nameOf(member)}</bdi><//>`;
   }
   const items = members.map((/** @type {any} */ member) => ({ label: nameOf(member), act: () => setQuery({ by: member.user_id }) }));
   return html`<${Menu} class="chip" align="start" items=${items} onOpen=${() => setWanted(true)}>Creator<${Icon} name="down" /><//>`;

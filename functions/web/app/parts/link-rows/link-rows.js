@@ -78,10 +78,10 @@ function Results({ list, filter, fresh, down, openers }) {
   useEffect(() => setWhole(null), [list]);
 
   const found = list.total === null ? `${counted(links.length, 'link')} so far` : counted(list.total, 'link');
-  const said = isAll ? 'All links that match selected' : chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
+  const said = isAll ? 'All matching links selected' : chosen.length > 0 ? `${counted(chosen.length, 'link')} selected` : found;
   // It stays whatever is shown below, since what is new with its text isn't read.
   const status = html`<p class="hidden" role="status">${list.isRead && said}</p>`;
-  if (!list.isRead && list.error) return html`${status}<${Failure} what="The links can’t be shown." error=${list.error} retry=${() => list.reload()} />`;
+  if (!list.isRead && list.error) return html`${status}<${Failure} what="Couldn’t load the links." error=${list.error} retry=${() => list.reload()} />`;
   if (!list.isRead || (links.length === 0 && list.next !== null)) return html`${status}<${Skeleton} rows=${8} height=${ROW_HEIGHT - 8} />`;
   if (links.length === 0) return html`${status}<${Nothing} list=${list} filter=${filter} />`;
   return html`${status}
@@ -141,18 +141,18 @@ function selectedWith(before, links, index, from) {
 /** @param {{ list: LinkList, filter: Filter }} props */
 function Nothing({ list, filter }) {
   const showAll = html`<${Button} onClick=${() => setQuery(NO_FILTER)}>Show all links<//>`;
-  if (list.leftOut > 0) return html`<${Empty} title=${isEverything(filter) ? 'All links are archived.' : 'No link matches these filters, but for archived ones.'} action=${html`<${LeftOut} count=${list.leftOut} />`} />`;
-  if (isEverything(filter)) return html`<${Empty} title="There are no links yet."><p>You see them here as soon as somebody has made one.</p><//>`;
-  if (filter.archived && isEverything({ ...filter, archived: '' })) return html`<${Empty} title="No link is archived." action=${showAll}><p>Archive a link that you no longer need to see. It works as before.</p><//>`;
-  return html`<${Empty} title="No link matches these filters." action=${showAll} />`;
+  if (list.leftOut > 0) return html`<${Empty} title=${isEverything(filter) ? 'All links are archived' : 'Only archived links match these filters'} action=${html`<${LeftOut} count=${list.leftOut} />`} />`;
+  if (isEverything(filter)) return html`<${Empty} title="No links yet"><p>They appear here once someone creates one.</p><//>`;
+  if (filter.archived && isEverything({ ...filter, archived: '' })) return html`<${Empty} title="No archived links" action=${showAll}><p>Archive links you no longer need to see. They still work.</p><//>`;
+  return html`<${Empty} title="No links match these filters" action=${showAll} />`;
 }
 
 /** @param {{ count: number }} props */
-const LeftOut = ({ count }) => html`<${Button} class="compact" icon="archive" onClick=${() => setQuery({ archived: 'all' })}>Show ${counted(count, 'archived link')}, too<//>`;
+const LeftOut = ({ count }) => html`<${Button} class="compact" icon="archive" onClick=${() => setQuery({ archived: 'all' })}>Show ${counted(count, 'archived link')}<//>`;
 
 /** What is below the rows. @param {{ list: LinkList }} props */
 function End({ list }) {
-  if (list.error) return html`<${Failure} what="Not everything could be read." error=${list.error} retry=${() => (list.next === null ? list.reload() : list.loadMore())} />`;
+  if (list.error) return html`<${Failure} what="Couldn’t load all links." error=${list.error} retry=${() => (list.next === null ? list.reload() : list.loadMore())} />`;
   const text = list.total === null ? `${number(list.links.length)} so far` : `${number(list.links.length)} of ${number(list.total)}`;
   return html`<p class="list-end muted small">
     <span>${text}</span>

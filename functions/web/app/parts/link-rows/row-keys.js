@@ -59,22 +59,22 @@ export function useRowKeys({ list, actions, selectMore, clear, hasSelection }) {
 
   const moves = [
     { keys: 'j', or: 'ArrowDown', text: 'Next link', act: () => move(1), isOffered: () => false },
-    { keys: 'k', or: 'ArrowUp', text: 'Link before', act: () => move(-1), isOffered: () => false },
+    { keys: 'k', or: 'ArrowUp', text: 'Previous link', act: () => move(-1), isOffered: () => false },
   ];
   const onRow = [
     { keys: 'Enter', text: 'Open' },
     { keys: 'y', text: 'Copy', act: at((link) => void copyText(link.short_url).then(() => toast('Copied.'))) },
     { keys: 'q', text: 'QR code', act: at(actions.showQr) },
     { keys: 'e', text: 'Edit', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.edit(link)) },
-    { keys: 'a', text: 'Archive, or bring back', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.archive(link)) },
+    { keys: 'a', text: 'Archive or unarchive', act: at((link) => mayChange(link) && link.status !== 'deleted' && actions.archive(link)) },
     { keys: 'x', text: 'Select', act: at((_, index) => actions.select(index, false)) },
     { keys: 'X', text: 'Select up to here', act: at((_, index) => actions.select(index, true)) },
   ].map((one) => ({ ...one, isOffered: (/** @type {Element | null} */ focused) => rowOf(focused) >= 0 }));
   const onSelection = [
-    { keys: 'b', text: 'Go to the bar of what is selected', act: focusBar },
-    { keys: 'Escape', text: 'Select none', act: clear },
+    { keys: 'b', text: 'Go to the selection bar', act: focusBar },
+    { keys: 'Escape', text: 'Clear selection', act: clear },
   ];
-  const all = { keys: '*', text: 'Select all rows, then all that match', act: selectMore, isOffered: () => count > 0 };
+  const all = { keys: '*', text: 'Select all rows, then all matches', act: selectMore, isOffered: () => count > 0 };
   useShortcuts('Links', [...moves, ...onRow, all, ...(hasSelection ? onSelection : [])]);
   return active;
 }

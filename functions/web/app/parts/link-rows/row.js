@@ -1,6 +1,6 @@
 import { html } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
-import { age, counted, fullTime, hostOf, moment, shortNumber, withoutScheme } from '../../core/format.js';
+import { age, counted, fullTime, hostOf, momentInText, shortNumber, withoutScheme } from '../../core/format.js';
 import { usedOf } from '../../core/lists.js';
 import { rem } from '../../core/rem.js';
 import { href } from '../../core/router.js';
@@ -21,9 +21,9 @@ const KEPT_END = 12;
 
 /** @type {Record<string, { word: string, tone: 'muted' | 'warn' | 'bad' }>} */
 export const STATUS_WORDS = {
-  inactive: { word: 'Switched off', tone: 'muted' },
+  inactive: { word: 'Disabled', tone: 'muted' },
   scheduled: { word: 'Scheduled', tone: 'muted' },
-  exhausted: { word: 'Used up', tone: 'warn' },
+  exhausted: { word: 'Limit reached', tone: 'warn' },
   expired: { word: 'Expired', tone: 'warn' },
   suspended: { word: 'Suspended', tone: 'warn' },
   deleted: { word: 'Deleted', tone: 'bad' },
@@ -71,14 +71,14 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
         <${Note} text=${noteOf(link)} />
         ${isPutAway && html`<${Status} tone="muted">Archived<//>`}
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
-        ${link.is_protected && html`<span class="locked" title="Protected by a password"><${Icon} name="lock" /><span class="hidden">Protected by a password</span></span>`}
+        ${link.is_protected && html`<span class="locked" title="Password protected"><${Icon} name="lock" /><span class="hidden">Password protected</span></span>`}
       </div>
       <a class="link-title" dir="auto" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
         ${link.title ? link.title.slice(0, SHOWN_TITLE) : html`<${Target} url=${link.original_url} />`}
       </a>
     </div>
     <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />
-    <span class="link-clicks" title=${link.total_clicks === null ? 'Can’t be read at the moment' : counted(link.total_clicks, 'click')}>
+    <span class="link-clicks" title=${link.total_clicks === null ? 'Unavailable' : counted(link.total_clicks, 'click')}>
       ${link.total_clicks === null ? '–' : shortNumber(link.total_clicks)}<span class="unit"> ${link.total_clicks === 1 ? 'click' : 'clicks'}</span>
     </span>
     <time class="link-age" datetime=${link.created_at} title=${fullTime(link.created_at)}>${age(link.created_at)}</time>
@@ -87,7 +87,7 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
 }
 
 /** When it begins, or how much of its limit is used. @param {Link} link */
-const noteOf = (link) => (link.status === 'scheduled' && link.valid_from ? `begins ${moment(link.valid_from)}` : link.status === 'deleted' ? '' : usedOf(link));
+const noteOf = (link) => (link.status === 'scheduled' && link.valid_from ? `starts ${momentInText(link.valid_from)}` : link.status === 'deleted' ? '' : usedOf(link));
 
 /** @param {{ text: string }} props */
 const Note = ({ text }) => text && html`<span class="link-note" title=${text}>${text}</span>`;
@@ -126,13 +126,13 @@ export function Target({ url }) {
 const Health = ({ isDown }) =>
   isDown
     ? html`<${Status} tone="bad">Down<//>`
-    : html`<span class="watched" title="Its target is watched"><${Icon} name="monitoring" /><span class="hidden">Watched</span></span>`;
+    : html`<span class="watched" title="Its destination is monitored"><${Icon} name="monitoring" /><span class="hidden">Monitored</span></span>`;
 
 /** @param {{ tags: string[], filterByTag: (tag: string) => void }} props */
 function Tags({ tags, filterByTag }) {
   const more = tags.slice(SHOWN_TAGS);
   return html`<span class="link-tags">
-    ${tags.slice(0, SHOWN_TAGS).map((tag) => html`<${Chip} key=${tag} label=${`Only links with the tag ${tag}`} title=${tag} onClick=${() => filterByTag(tag)}><bdi>${tag}</bdi><//>`)}
+    ${tags.slice(0, SHOWN_TAGS).map((tag) => html`<${Chip} key=${tag} label=${`Show only links with the tag ${tag}`} title=${tag} onClick=${() => filterByTag(tag)}><bdi>${tag}</bdi><//>`)}
     ${more.length > 0 && html`<span class="muted small" title=${more.join(', ')}>+${more.length}</span>`}
   </span>`;
 }
@@ -147,14 +147,14 @@ function Actions({ link, actions }) {
     { label: 'QR code', icon: /** @type {const} */ ('qr'), isNarrow: true, act: () => actions.showQr(link) },
     isChangeable && !isGone && { label: 'Edit', icon: /** @type {const} */ ('edit'), isNarrow: true, act: () => actions.edit(link) },
     { label: 'Details', icon: /** @type {const} */ ('overview'), href: href(`links/${code}`) },
-    isChangeable && !isGone && { label: link.is_active ? 'Switch off' : 'Switch on', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
-    isChangeable && !isGone && { label: link.archived ? 'Bring back' : 'Archive', icon: /** @type {const} */ ('archive'), act: () => actions.archive(link) },
+    isChangeable && !isGone && { label: link.is_active ? 'Disable' : 'Enable', icon: /** @type {const} */ ('power'), act: () => actions.toggle(link) },
+    isChangeable && !isGone && { label: link.archived ? 'Unarchive' : 'Archive', icon: /** @type {const} */ ('archive'), act: () => actions.archive(link) },
     isChangeable && !isGone && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.delete(link) },
     isChangeable && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: () => actions.purge(link) },
   ];
   return html`<div class="link-actions">
     <${CopyButton} text=${link.short_url} label=${`Copy ${code}`} />
-    <${Button} kind="quiet" icon="qr" label=${`QR code of ${code}`} onClick=${() => actions.showQr(link)} />
+    <${Button} kind="quiet" icon="qr" label=${`QR code for ${code}`} onClick=${() => actions.showQr(link)} />
     ${isChangeable &&
     !isGone &&
     html`<${Button} kind="quiet" icon="edit" label=${`Edit ${code}`} onClick=${() => actions.edit(link)} onPointerEnter=${actions.prepareEdit} />`}

@@ -14,7 +14,7 @@ export function linesOf(text) {
   /** @type {Map<string, number>} */
   const codes = new Map();
   const wrong = lines.flatMap((line, index) => {
-    const why = index >= MOST_LINKS ? `${number(MOST_LINKS)} links go at once, and these are ${number(lines.length)}.` : (mistakeOf(line) ?? takenWithin(line, codes));
+    const why = index >= MOST_LINKS ? `You can create ${number(MOST_LINKS)} links at once. These are ${number(lines.length)}.` : (mistakeOf(line) ?? takenWithin(line, codes));
     return why ? [{ number: line.number, text: line.text, why }] : [];
   });
   return { lines, wrong };
@@ -28,18 +28,18 @@ function lineOf(row, number) {
 
 /** @param {Line & { more: string }} line */
 function mistakeOf({ url, code, more }) {
-  if (/\s/.test(url)) return 'A URL has no spaces. A code stands behind a tab or two spaces.';
-  if (!guessUrl(url)) return 'This is no address that begins with http:// or https://.';
-  if (more) return 'There is more than a URL and a code.';
+  if (/\s/.test(url)) return 'A URL can’t contain spaces. To set a custom code, add it after a tab or two spaces.';
+  if (!guessUrl(url)) return 'Enter a URL that starts with http:// or https://.';
+  if (more) return 'Enter only a URL and a code.';
   const why = codeError(code);
-  return why && `The code can’t be ${code}: ${why}`;
+  return why && `The code can’t be ${code}. ${why}`;
 }
 
 /** A code is the same in any case. @param {Line} line @param {Map<string, number>} codes the lines that have one */
 function takenWithin({ number: at, code }, codes) {
   const key = code.toLowerCase();
   const first = codes.get(key);
-  if (first !== undefined) return `Line ${number(first)} has the code ${code}, too.`;
+  if (first !== undefined) return `Line ${number(first)} also has the code ${code}.`;
   if (code) codes.set(key, at);
   return undefined;
 }

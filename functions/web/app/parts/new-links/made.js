@@ -10,7 +10,7 @@ const SHOWN_TARGET = 90;
 /** Links that were just made, to take along. @param {{ list: Made[] }} props */
 export function MadeLinks({ list }) {
   const short = list.map(({ link }) => link.short_url);
-  return html`<section class="made-links" aria-label="Made">
+  return html`<section class="made-links" aria-label="Created">
     <header class="row">
       <h3>${counted(list.length, 'short link')}</h3>
       <${CopyButton} kind="plain" text=${short.join('\n')}>Copy all<//>

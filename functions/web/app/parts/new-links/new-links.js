@@ -99,9 +99,9 @@ export function NewLinks({ text = '', onMade, onClose }) {
   async function close() {
     const count = counted(lines.length, 'link');
     const [title, text] = isBusy
-      ? [`Close before ${count} ${lines.length === 1 ? 'is' : 'are'} made?`, 'You won’t see here what becomes of them.']
-      : [`Close without making ${count}?`, 'What you have written will be lost.'];
-    const question = { title, text, action: 'Close', dismiss: isBusy ? 'Wait' : 'Keep editing', isDanger: true };
+      ? [`Close before ${count} ${lines.length === 1 ? 'is' : 'are'} created?`, 'You won’t see the results here.']
+      : ['Discard changes?', `You haven’t created ${count} yet.`];
+    const question = { title, text, action: isBusy ? 'Close' : 'Discard', dismiss: isBusy ? 'Wait' : 'Keep editing', isDanger: true };
     if (lines.length === 0 || (await ask(question))) onClose();
   }
 
@@ -115,16 +115,16 @@ export function NewLinks({ text = '', onMade, onClose }) {
   const action = refused.size > 0 ? `Try ${lines.length === 1 ? 'this one' : `these ${number(lines.length)}`} again` : `Create ${lines.length > 0 ? counted(lines.length, 'link') : 'links'}`;
   const footer = isWriting
     ? html`<${Button} onClick=${close}>${made.length > 0 ? 'Done' : 'Cancel'}<//>
-        <${Button} kind="primary" type="submit" isBusy=${isBusy} title="Ctrl or ⌘ and Enter">${action}<//>`
-    : html`<${Button} icon="plus" onClick=${writeMore}>More links<//> <${Button} kind="primary" onClick=${close}>Done<//>`;
-  return html`<${Dialog} kind="drawer" isWide title="New links" onClose=${close} onSubmit=${isWriting ? form.submit : ignore} footer=${footer}>
+        <${Button} kind="primary" type="submit" isBusy=${isBusy} title="Ctrl or ⌘ + Enter">${action}<//>`
+    : html`<${Button} icon="plus" onClick=${writeMore}>Create more<//> <${Button} kind="primary" onClick=${close}>Done<//>`;
+  return html`<${Dialog} kind="drawer" isWide title="Bulk create" onClose=${close} onSubmit=${isWriting ? form.submit : ignore} footer=${footer}>
     <div class="stack" ref=${part}>
       <p class=${summary || progress ? '' : 'hidden'} role="status">${progress ? html`<${ProgressText} progress=${progress} />` : html`<strong>${summary}</strong>`}</p>
       <${FormFailure} error=${form.failure} />
       ${isWriting &&
       html`<${Mistakes} list=${mistakes} text=${values.text} part=${part} />
         <${Field}
-          label=${refused.size > 0 ? 'Not made yet' : 'URLs, one a line'}
+          label=${refused.size > 0 ? 'Not created yet' : 'One URL per line'}
           as="textarea"
           class="code-input line-input"
           autofocus
@@ -134,10 +134,10 @@ export function NewLinks({ text = '', onMade, onClose }) {
           readonly=${isBusy}
           onBlur=${(/** @type {any} */ event) => (event.target.scrollLeft = 0)}
           placeholder=${EXAMPLE}
-          hint=${`Up to ${number(MOST_LINKS)}. A code of its own stands behind a tab or two spaces: paste two columns of a spreadsheet.`}
+          hint=${`Up to ${number(MOST_LINKS)}. To set a custom code, add it after a tab or two spaces, or paste two columns of a spreadsheet.`}
           ...${form.field('text')}
         />
-        <${TagInput} label="Tags of all" isOptional hint="Enter or a comma makes a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} />`}
+        <${TagInput} label="Tags for all links" isOptional hint="Press Enter or comma to add a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} />`}
       ${made.length > 0 && html`<${MadeLinks} list=${made} />`}
     </div>
   <//>`;
@@ -160,7 +160,7 @@ function refusalsOf({ number, text }, refused) {
 function summaryOf(done, failed) {
   const reused = done.filter(({ link }) => link.reused).length;
   const fresh = done.length - reused;
-  const parts = [fresh > 0 && `${counted(fresh, 'link')} made`, reused > 0 && `${number(reused)} you already had`, failed > 0 && `${number(failed)} not made`];
+  const parts = [fresh > 0 && `${counted(fresh, 'link')} created`, reused > 0 && `${number(reused)} you already have`, failed > 0 && `${number(failed)} failed`];
   return `${parts.filter(Boolean).join(', ')}.`;
 }
 
@@ -176,7 +176,7 @@ function Mistakes({ list, text, part }) {
   const more = list.length - SHOWN_MISTAKES;
   return html`<div class="form-summary" tabindex="-1">
     <${Notice} tone="bad">
-      <p><strong>${list.length === 1 ? 'A line needs' : `${number(list.length)} lines need`} another look:</strong></p>
+      <p><strong>${list.length === 1 ? 'Check this line' : `Check these ${number(list.length)} lines`}:</strong></p>
       <ul class="line-mistakes">
         ${list.slice(0, SHOWN_MISTAKES).map((line) => html`<li key=${line.number}><button type="button" class="text-button" onClick=${() => goTo(line.number)}>Line ${number(line.number)}</button> <span>${line.why} <bdi class="muted">${line.text}</bdi></span></li>`)}
         ${more > 0 && html`<li class="muted">and ${number(more)} more</li>`}

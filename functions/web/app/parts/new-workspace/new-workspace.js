@@ -16,7 +16,7 @@ export function NewWorkspace({ onClose }) {
   });
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Create<//>`;
   return html`<${Dialog} title="New workspace" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
-    <p>A workspace has links, members and API keys of its own. You will be its admin.</p>
+    <p>A workspace has its own links, members and API keys. You’ll be its admin.</p>
     <${FormFailure} error=${form.failure} />
     <${Field} label="Name" autofocus ...${form.field('name')} />
   <//>`;

@@ -35,6 +35,6 @@ export async function changeUnlessOvertaken(shown, { members, valuesOf, read, se
 
 /** @param {string[]} names */
 function overtaken(names) {
-  const detail = `Since you opened this, somebody has changed: ${names.join(', ')}. Save again to put yours in its place.`;
+  const detail = `Someone else has changed this: ${names.join(', ')}. Save again to overwrite it.`;
   return new ApiError('problem', detail, { status: STALE, code: 'precondition_failed' });
 }

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.js';
 /** Lists the keys that do something at the moment. @param {{ onClose: () => void }} props */
 export function Help({ onClose }) {
   const groups = [...shortcutGroups(), { group: 'In forms', list: [{ keys: `${MOD} Enter`, text: 'Save' }, { keys: 'Esc', text: 'Close' }] }];
-  return html`<${Dialog} title="Keyboard" onClose=${onClose} isWide>
+  return html`<${Dialog} title="Keyboard shortcuts" onClose=${onClose} isWide>
     ${groups.map(
       ({ group, list }) => html`<h3 class="help-head">${group}</h3>
         <dl class="keys">

@@ -96,7 +96,7 @@ export function Found({ text, tell, onClose, ...places }) {
 
   useKeys(list, { options, current, moveTo, enter });
   return html`<p class="hidden" role="status">${isWaiting ? '' : said(wanted, options, search.error)}</p>
-    <div id="found" ref=${list} role="listbox" aria-label="What was found" hidden=${options.length === 0}>
+    <div id="found" ref=${list} role="listbox" aria-label="Results" hidden=${options.length === 0}>
       ${groups.map(
         ({ label, options: found }) => html`<div key=${label} role="group" aria-label=${label}>
           <h3 aria-hidden="true">${label}</h3>
@@ -105,19 +105,19 @@ export function Found({ text, tell, onClose, ...places }) {
       )}
     </div>
     ${search.error && !isWaiting && html`<p class="found-note">${NO_SEARCH} ${search.error.message}</p>`}
-    ${options.length === 0 && html`<p class="found-note">${isWaiting ? 'Searching …' : said(wanted, options)}</p>`}
+    ${options.length === 0 && html`<p class="found-note">${isWaiting ? 'Searching…' : said(wanted, options)}</p>`}
     <p class="found-keys small-print"><kbd>⏎</kbd> Open ${current?.copies && html`<kbd>${MOD}</kbd> <kbd>C</kbd> Copy the short link`}</p>`;
 }
 
 const UNFIT = 4;
 const MOST_TAGS = 5;
-const NO_SEARCH = 'The links can’t be searched.';
+const NO_SEARCH = 'Couldn’t search the links.';
 
 /** What a screen reader says. @param {string} wanted @param {Option[]} options @param {Error} [error] */
 function said(wanted, options, error) {
   if (!wanted) return '';
   const count = options.filter(({ stays }) => !stays).length;
-  return `${error ? `${NO_SEARCH} ` : ''}${count === 0 ? `Nothing found for “${wanted}”.` : counted(count, 'result')}`;
+  return `${error ? `${NO_SEARCH} ` : ''}${count === 0 ? `No results for “${wanted}”.` : counted(count, 'result')}`;
 }
 
 /** A page, and what that of the account has besides the view that it begins with. @param {import('../../pages.js').PageEntry} page @returns {Place[]} */
@@ -142,7 +142,7 @@ function knownGroups({ focused, pages, workspaces, others }) {
   return [here, ...ways, { label: GENERAL, options: [...actionsOf((group) => group === GENERAL, focused), ...others.map(optionOf)] }];
 }
 
-const GENERAL = 'Everywhere';
+const GENERAL = 'General';
 const OWN_KEY = `${MOD} K`;
 
 /** What the keys of some groups do. @param {(group: string) => boolean} isAsked @param {Element | null} focused @returns {Option[]} */
@@ -175,7 +175,7 @@ const tagOption = ({ tag, links }) => ({ id: idOf(`tag-${tag}`), label: tag, not
 /** What leads on where not all links were found. @param {string} wanted @param {ReturnType<typeof useSearch>} search @returns {Option[]} */
 function further(wanted, { hasMore, error, tryAgain }) {
   if (error) return [{ id: 'found-again', label: 'Search the links again', icon: 'refresh', act: tryAgain, stays: true }];
-  return wanted && hasMore ? [{ id: 'found-all', label: `All links with “${wanted}”`, icon: 'search', href: href('links', { q: wanted }) }] : [];
+  return wanted && hasMore ? [{ id: 'found-all', label: `All links matching “${wanted}”`, icon: 'search', href: href('links', { q: wanted }) }] : [];
 }
 
 /** @param {string} address */

@@ -41,8 +41,8 @@ export const KINDS = [
     title: 'Destinations',
     one: 'Destination',
     counts: ({ destinations = [] }) => destinations.map(({ destination, count }) => [destination, count]),
-    nameOf: (value) => (value === NONE ? 'Before there were rules' : destinationName(value)),
-    none: 'None of these clicks met a rule.',
+    nameOf: (value) => (value === NONE ? 'Before rules were added' : destinationName(value)),
+    none: 'None of these clicks matched a rule.',
     table: 'destinations',
   },
   {
@@ -51,7 +51,7 @@ export const KINDS = [
     one: 'Referrer',
     counts: (answer) => withDirect(answer.referers.map(({ referer, count }) => [referer, count]), answer.total_clicks),
     nameOf: (value) => (value === NONE ? 'Direct' : pageOfReferer(valueName(value))),
-    none: 'Nothing yet.',
+    none: 'No data yet.',
     table: 'referers',
   },
   {
@@ -60,7 +60,7 @@ export const KINDS = [
     one: 'Source',
     counts: ({ sources }) => sources.map(({ source, count }) => [source, count]),
     nameOf: sourceName,
-    none: 'Nothing yet.',
+    none: 'No data yet.',
     table: 'sources',
   },
   {
@@ -69,7 +69,7 @@ export const KINDS = [
     one: 'Campaign',
     counts: ({ campaigns }) => campaigns.map(({ campaign, count }) => [campaign, count]),
     nameOf: (value) => (value === NONE ? 'No campaign' : valueName(value)),
-    none: 'None of these clicks came with a campaign.',
+    none: 'None of these clicks came from a campaign.',
     table: 'campaigns',
   },
   {
@@ -78,7 +78,7 @@ export const KINDS = [
     one: 'Country',
     counts: ({ countries }) => countries.map(({ country, count }) => [country ?? UNKNOWN_COUNTRY, count]),
     nameOf: countryName,
-    none: 'Nothing yet.',
+    none: 'No data yet.',
     table: 'countries',
   },
   {
@@ -87,7 +87,7 @@ export const KINDS = [
     one: 'Device',
     counts: ({ devices }) => devices.map(({ device, count }) => [device, count]),
     nameOf: deviceName,
-    none: 'Nothing yet.',
+    none: 'No data yet.',
     table: 'devices',
   },
   {
@@ -96,7 +96,7 @@ export const KINDS = [
     one: 'Browser',
     counts: ({ browsers }) => browsers.map(({ browser, count }) => [browser, count]),
     nameOf: valueName,
-    none: 'Nothing yet.',
+    none: 'No data yet.',
     table: 'browsers',
   },
   {
@@ -105,7 +105,7 @@ export const KINDS = [
     one: 'System',
     counts: ({ operating_systems: systems }) => systems.map(({ os, count }) => [os, count]),
     nameOf: valueName,
-    none: 'Nothing yet.',
+    none: 'No data yet.',
     table: 'operating_systems',
   },
 ];

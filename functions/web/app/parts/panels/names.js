@@ -3,7 +3,7 @@
 import { hostOf, regionName, withoutScheme } from '../../core/format.js';
 
 /** @type {Record<string, string>} */
-const SPECIAL = { unknown: 'Unknown', '(other)': 'All others' };
+const SPECIAL = { unknown: 'Unknown', '(other)': 'Other' };
 
 /** A browser or a system. @param {string} value */
 export const valueName = (value) => SPECIAL[value] ?? value;
@@ -33,7 +33,7 @@ const SOURCES = { qr: 'QR code', campaign: 'Campaign', link: 'Link on a page or 
 export const sourceName = (source) => SOURCES[source] ?? source;
 
 /** @type {Record<string, string>} */
-const AUDIENCE_NAMES = { human: 'Person', bot: 'Bot', prefetch: 'Preview' };
+const AUDIENCE_NAMES = { human: 'Human', bot: 'Bot', prefetch: 'Preview' };
 
 /** @param {string} audience */
 export const audienceName = (audience) => AUDIENCE_NAMES[audience] ?? audience;

@@ -35,7 +35,7 @@ export function Panel({ kind, rows, total, choose }) {
   const props = { rows, total, choose: take };
   const isMap = kind.name === 'country' && route.get().query.has('map');
   const actions = html`
-    ${kind.name === 'country' && html`<${Choice} label="Countries as" value=${isMap ? 'map' : 'list'} options=${FORMS} onChange=${(/** @type {string} */ form) => setQuery({ map: form === 'map' ? '1' : '' })} />`}
+    ${kind.name === 'country' && html`<${Choice} label="View countries as" value=${isMap ? 'map' : 'list'} options=${FORMS} onChange=${(/** @type {string} */ form) => setQuery({ map: form === 'map' ? '1' : '' })} />`}
     ${rows.length > SHOWN && html`<${Button} kind="quiet" class="compact" aria-label=${`All ${kind.title.toLowerCase()}`} onClick=${() => setOpen(true)}>All<//>`}
   `;
   return html`<${Card} title=${kind.title} actions=${actions} class="panel">

@@ -18,13 +18,13 @@ export function SaveMenu({ items, onOpen }) {
     try {
       await save(await loadDownload());
     } catch (error) {
-      toastFailure('This couldn’t be saved.', error);
+      toastFailure('Couldn’t save the file.', error);
     } finally {
       setBusy(false);
     }
   };
   const shown = items?.map(({ label, note, save }) => ({ label, note, act: run(save) }));
-  return html`<${Menu} label="Download" class="button view-save" onOpen=${onOpen} items=${shown ?? [{ label: 'Nothing yet', isDisabled: true }]}>
+  return html`<${Menu} label="Download" class="button view-save" onOpen=${onOpen} items=${shown ?? [{ label: 'No data yet', isDisabled: true }]}>
     ${isBusy ? html`<span class="spinner" aria-hidden="true"></span>` : html`<${Icon} name="save" />`}<span>Download</span>
   <//>`;
 }

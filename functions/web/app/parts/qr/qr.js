@@ -27,7 +27,7 @@ export function QrDialog({ link, onClose }) {
   const way = (/** @type {'svg' | 'png'} */ format) =>
     isReadable(look) ? { href: addressOfPicture(link, look, format), download: `${link.short_code}.${format}` } : { disabled: true };
   const copy = () => copyPicture(addressOfPicture(link, look, 'png'));
-  const footer = html`<${Button} class="start" disabled=${!isReadable(look)} onClick=${copy}>Copy picture<//>
+  const footer = html`<${Button} class="start" disabled=${!isReadable(look)} onClick=${copy}>Copy image<//>
     <${Button} ...${way('svg')}>SVG<//>
     <${Button} kind="primary" ...${way('png')}>PNG<//>`;
   return html`<${Dialog} title="QR code" onClose=${onClose} footer=${footer} isWide>
@@ -37,12 +37,12 @@ export function QrDialog({ link, onClose }) {
         <div class="field">
           <span class="label">Size in pixels</span>
           <${Choice} label="Size in pixels" value=${look.size} options=${SIZES} onChange=${(/** @type {string} */ size) => change({ size })} />
-          <p class="hint">Of a PNG. An SVG is sharp at every size.</p>
+          <p class="hint">For a PNG. An SVG is sharp at any size.</p>
         </div>
-        <${Colour} label="Colour" value=${look.color} onChange=${(/** @type {string} */ color) => change({ color })} />
+        <${Colour} label="Color" value=${look.color} onChange=${(/** @type {string} */ color) => change({ color })} />
         <${Colour} label="Background" value=${look.background} isOff=${look.isTransparent} onChange=${(/** @type {string} */ background) => change({ background })} />
         <${Checkbox} label="Transparent background" checked=${look.isTransparent} onChange=${(/** @type {boolean} */ isTransparent) => change({ isTransparent })} />
-        <div role="status">${look.isTransparent && html`<${Notice}>Put it on something light, so that cameras can tell it from its ground.<//>`}</div>
+        <div role="status">${look.isTransparent && html`<${Notice}>Place it on a light background so that cameras can read it.<//>`}</div>
         ${!look.isTransparent && html`<${Warning} look=${look} />`}
       </div>
     </div>
@@ -69,10 +69,10 @@ function Preview({ link, look }) {
   return html`<figure class="qr-preview">
     <div class=${`qr-picture ${look.isTransparent ? 'transparent' : ''}`}>
       ${!address || !isReadable(look)
-        ? html`<p class="muted">Nothing to see in these colours.</p>`
+        ? html`<p class="muted">Not visible in these colors.</p>`
         : failed === address
-        ? html`<p class="muted">The picture couldn’t be loaded.</p><${Button} onClick=${() => setFailed('')}>Try again<//>`
-        : html`<img src=${address} width="240" height="240" alt=${`QR code of ${link.short_url}`} onError=${() => setFailed(address)} />`}
+        ? html`<p class="muted">Couldn’t load the image.</p><${Button} onClick=${() => setFailed('')}>Try again<//>`
+        : html`<img src=${address} width="240" height="240" alt=${`QR code for ${link.short_url}`} onError=${() => setFailed(address)} />`}
     </div>
     <figcaption class="small-print"><bdi>${withoutScheme(link.short_url)}</bdi></figcaption>
   </figure>`;
@@ -94,14 +94,14 @@ function useSettled(value) {
 function Colour({ label, value, isOff = false, onChange }) {
   const onInput = (/** @type {any} */ event) => onChange(event.target.value);
   const picker = html`<input type="color" class="colour" aria-label=${`Choose the ${label.toLowerCase()}`} value=${fullColour(value) ?? '#000000'} disabled=${isOff} onInput=${onInput} />`;
-  const error = !isOff && !fullColour(value) ? 'Write it like #1a2b3c.' : undefined;
+  const error = !isOff && !fullColour(value) ? 'Enter a color, such as #1a2b3c.' : undefined;
   return html`<${Field} label=${label} value=${value} error=${error} disabled=${isOff} spellcheck=${false} autocomplete="off" maxlength="7" onInput=${onInput} after=${picker} />`;
 }
 
 /** Says when cameras will have trouble. @param {{ look: Look }} props */
 function Warning({ look }) {
-  if (!isReadable(look)) return html`<${Notice} tone="warn">These colours are too alike for cameras. Make one of them darker or lighter.<//>`;
-  if (contrastOf(look.color, look.background)?.isDarkOnLight === false) return html`<${Notice} tone="warn">Light on dark: some cameras won’t read the code.<//>`;
+  if (!isReadable(look)) return html`<${Notice} tone="warn">These colors are too similar for cameras. Make one of them darker or lighter.<//>`;
+  if (contrastOf(look.color, look.background)?.isDarkOnLight === false) return html`<${Notice} tone="warn">Some cameras can’t read light on dark.<//>`;
   return null;
 }
 
@@ -110,8 +110,8 @@ async function copyPicture(address) {
   try {
     const picture = fetch(address).then((response) => (response.ok ? response.blob() : Promise.reject(new Error(String(response.status)))));
     await navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })]);
-    toast('Picture copied.');
+    toast('Image copied.');
   } catch {
-    toast('The picture couldn’t be copied. Download it instead.', { tone: 'bad' });
+    toast('Couldn’t copy the image. Download it instead.', { tone: 'bad' });
   }
 }

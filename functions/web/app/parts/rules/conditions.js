@@ -56,13 +56,13 @@ function ConditionView({ condition, name, error, change, remove }) {
   const known = { 'aria-invalid': error ? 'true' : undefined, 'aria-describedby': error ? `${id}-error` : undefined };
   return html`<div class="field condition" role="group" aria-label=${name} data-condition=${condition.id}>
     <div class="field-row">
-      <select class="condition-type" aria-label="Looks at" value=${condition.type} onChange=${(/** @type {any} */ event) => change(conditionOf(event.target.value))}>
+      <select class="condition-type" aria-label="Condition type" value=${condition.type} onChange=${(/** @type {any} */ event) => change(conditionOf(event.target.value))}>
         ${TYPES.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}
       </select>
       <${Value} condition=${condition} known=${known} change=${change} />
-      ${remove && html`<${Button} kind="quiet" class="compact" icon="close" label=${`Take ${name.toLowerCase()} away`} onClick=${remove} />`}
+      ${remove && html`<${Button} kind="quiet" class="compact" icon="close" label=${`Remove ${name.toLowerCase()}`} onClick=${remove} />`}
     </div>
-    ${condition.type === 'device' && OF_IPADS.has(condition.value) && html`<p class="hint">Safari on an iPad says that it is a Mac, unless it asks for mobile websites.</p>`}
+    ${condition.type === 'device' && OF_IPADS.has(condition.value) && html`<p class="hint">Safari on iPad identifies as a Mac unless it requests mobile websites.</p>`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
   </div>`;
 }
@@ -79,18 +79,18 @@ const EXAMPLES = { language: 'fr', country: 'NO' };
 function Value({ condition: { type, key, value }, known, change }) {
   const write = (/** @type {any} */ event) => change({ value: event.target.value });
   if (OPTIONS[type]) {
-    return html`<select ...${known} aria-label="Is" value=${value} onChange=${write}>
+    return html`<select ...${known} aria-label="Value" value=${value} onChange=${write}>
       ${OPTIONS[type].map((option) => html`<option key=${option.value} value=${option.value}>${option.label}</option>`)}
     </select>`;
   }
   if (type === 'query-param') {
-    return html`<input ...${known} aria-label="Name of the parameter" placeholder="ref" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${key} onInput=${(/** @type {any} */ event) => change({ key: event.target.value })} />
-      <input aria-label="Its value" placeholder="mail" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onInput=${write} />`;
+    return html`<input ...${known} aria-label="Parameter name" placeholder="ref" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${key} onInput=${(/** @type {any} */ event) => change({ key: event.target.value })} />
+      <input aria-label="Parameter value" placeholder="mail" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onInput=${write} />`;
   }
   if (type.endsWith('-date')) {
     const onInput = (/** @type {any} */ event) => change({ value: event.target.value && new Date(event.target.value).toISOString() });
     return html`<input ...${known} type="datetime-local" aria-label="Date and time" value=${localOrNothing(value)} onInput=${onInput} />`;
   }
-  return html`<input ...${known} class="condition-code" aria-label="Is" placeholder=${EXAMPLES[type]} maxlength="20" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onInput=${write} />
+  return html`<input ...${known} class="condition-code" aria-label="Value" placeholder=${EXAMPLES[type]} maxlength="20" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onInput=${write} />
     <span class="muted small condition-name" role="status">${nameOfCode(type, value)}</span>`;
 }

@@ -1,7 +1,7 @@
 // Rules and variants: as the API has them, as the editor has them, and in words.
 
 import { guessUrl } from '../../core/address.js';
-import { localText, moment, number } from '../../core/format.js';
+import { localText, momentInText, number } from '../../core/format.js';
 
 /** @typedef {{ type: string, key?: string, value: string }} ApiCondition */
 /** @typedef {{ name?: string | null, url: string, conditions: ApiCondition[] }} ApiRule */
@@ -49,7 +49,7 @@ export const TYPES = [
   { value: 'country', label: 'Country' },
   { value: 'query-param', label: 'Parameter' },
   { value: 'before-date', label: 'Before' },
-  { value: 'after-date', label: 'From … on' },
+  { value: 'after-date', label: 'On or after' },
 ];
 
 let ids = 0;
@@ -107,11 +107,11 @@ export const restOf = (variants) => WHOLE - variants.reduce((sum, { weight }) =>
  * @returns {Record<string, string | undefined>}
  */
 export function errorsOf({ rules, variants }) {
-  const urls = [...rules, ...variants].map(({ id, url }) => [keyOf('url', id), guessUrl(url) ? undefined : 'Enter an address that begins with http:// or https://.']);
+  const urls = [...rules, ...variants].map(({ id, url }) => [keyOf('url', id), guessUrl(url) ? undefined : 'Enter a URL that starts with http:// or https://.']);
   const conditions = rules.flatMap((rule) => rule.conditions.map((condition) => [keyOf('condition', condition.id), conditionError(condition)]));
-  const weights = variants.map(({ id, weight }) => [keyOf('weight', id), isWeight(weight) ? undefined : 'Enter 1 to 100.']);
+  const weights = variants.map(({ id, weight }) => [keyOf('weight', id), isWeight(weight) ? undefined : 'Enter a number from 1 to 100.']);
   const isTooMuch = variants.every(({ weight }) => isWeight(weight)) && restOf(variants) < 0;
-  return { ...Object.fromEntries([...urls, ...conditions, ...weights]), variants: isTooMuch ? `Together they have ${number(WHOLE - restOf(variants))} %: at most 100 can be shared.` : undefined };
+  return { ...Object.fromEntries([...urls, ...conditions, ...weights]), variants: isTooMuch ? `The shares add up to ${number(WHOLE - restOf(variants))}%. They can be at most 100%.` : undefined };
 }
 
 /** @param {'url' | 'condition' | 'weight'} what @param {number} id of the rule, variant or condition */
@@ -122,10 +122,10 @@ const isWeight = (weight) => /^\d+$/.test(weight.trim()) && Number(weight) >= 1 
 
 /** @param {Condition} condition */
 function conditionError({ type, key, value }) {
-  if (type === 'language' && !/^[a-z]{2,3}(-[0-9a-z]{2,8}){0,2}$/i.test(value.trim())) return 'Enter a language such as fr or en-US.';
-  if (type === 'country' && !/^[a-z]{2}$/i.test(value.trim())) return 'Enter the two letters of a country, such as NO.';
-  if (type === 'query-param' && !key.trim()) return 'Enter the name of the parameter.';
-  if (type.endsWith('-date') && Number.isNaN(Date.parse(value))) return 'Choose a date and a time.';
+  if (type === 'language' && !/^[a-z]{2,3}(-[0-9a-z]{2,8}){0,2}$/i.test(value.trim())) return 'Enter a language, such as fr or en-US.';
+  if (type === 'country' && !/^[a-z]{2}$/i.test(value.trim())) return 'Enter a two-letter country code, such as NO.';
+  if (type === 'query-param' && !key.trim()) return 'Enter a parameter name.';
+  if (type.endsWith('-date') && Number.isNaN(Date.parse(value))) return 'Choose a date and time.';
   return undefined;
 }
 
@@ -150,7 +150,7 @@ export function conditionWords({ type, key, value }) {
   if (type === 'browser') return labelOf(BROWSERS, value);
   if (type === 'language' || type === 'country') return nameOfCode(type, value) || value;
   if (type === 'query-param') return `parameter ${key} is ${value || 'empty'}`;
-  return `${type === 'before-date' ? 'before' : 'from'} ${moment(value)}${type === 'before-date' ? '' : ' on'}`;
+  return `${type === 'before-date' ? 'before' : 'on or after'} ${momentInText(value)}`;
 }
 
 /** @param {string} text */

@@ -39,16 +39,16 @@ export function RuleList({ form, mode, areCountriesKnown }) {
   /** @param {number} at */
   function remove(at) {
     set(rules.filter((_, index) => index !== at));
-    setSaid(`${calledRule(rules[at], at)} is taken away.`);
+    setSaid(`${calledRule(rules[at], at)} is removed.`);
     focusLater(rules.length > 1 ? `[data-rule="${rules[at === rules.length - 1 ? at - 1 : at + 1].id}"] .rule-remove` : '.rule-add');
   }
 
   return html`<section class="stack tight" ref=${part} aria-labelledby=${id}>
     <h3 id=${id}>Rules</h3>
-    <p class="hint">The first rule of which all conditions hold leads the visitor. Of rules that differ by language only, the one whose language the visitor prefers does.</p>
-    ${!areCountriesKnown && html`<p class="hint">Countries aren’t known here: no trusted edge is configured.</p>`}
+    <p class="hint">The first matching rule wins. If rules differ only by language, the visitor’s preferred one wins.</p>
+    ${!areCountriesKnown && html`<p class="hint">Countries are unknown because no trusted edge is configured.</p>`}
     ${form.errors.rules && html`<p class="field-error" role="alert">${form.errors.rules}</p>`}
-    ${rules.length === 0 && html`<p class="muted">There are no rules.</p>`}
+    ${rules.length === 0 && html`<p class="muted">No rules.</p>`}
     <ol class="rules">
       ${rules.map((rule, at) => {
         const change = (/** @type {Partial<Rule>} */ some) => set(rules.map((other) => (other.id === rule.id ? { ...other, ...some } : other)));
@@ -76,7 +76,7 @@ const calledRule = (rule, at) => [`Rule ${at + 1}`, rule.name.trim()].filter(Boo
  */
 function RuleView({ rule, at, count, form, mode, change, move, remove }) {
   const title = `Rule ${at + 1}`;
-  const takeAway = mode !== 'read' && html`<${Button} kind="quiet" class="compact rule-remove" icon="trash" label=${`Take ${title.toLowerCase()} away`} onClick=${() => remove(at)} />`;
+  const takeAway = mode !== 'read' && html`<${Button} kind="quiet" class="compact rule-remove" icon="trash" label=${`Remove ${title.toLowerCase()}`} onClick=${() => remove(at)} />`;
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (!event.altKey || step === undefined || /** @type {Element} */ (event.target).matches('select')) return;
@@ -105,7 +105,7 @@ function RuleView({ rule, at, count, form, mode, change, move, remove }) {
       </div>
       <div class="rule-fields">
         <${Field} label="Name" isOptional dir="auto" maxlength=${LONGEST_NAME} autocomplete="off" placeholder="iPhones" value=${rule.name} onInput=${write('name')} />
-        <${Field} label="Leads to" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" value=${rule.url} onInput=${write('url')} error=${error(keyOf('url', rule.id))} />
+        <${Field} label="Destination" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" value=${rule.url} onInput=${write('url')} error=${error(keyOf('url', rule.id))} />
       </div>
       <${Conditions} rule=${rule} title=${title} errorOf=${error} clear=${(/** @type {string} */ key) => form.setError(/** @type {any} */ (key), '')} change=${change} />
     </div>

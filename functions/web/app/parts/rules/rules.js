@@ -57,23 +57,23 @@ export function RulesDrawer({ code, target, mode, onSaved, onClose }) {
   }
 
   async function close() {
-    const question = { title: 'Close without saving?', text: 'What you have changed will be lost.', action: 'Close', dismiss: 'Keep editing', isDanger: true };
+    const question = { title: 'Discard changes?', text: 'Your changes will be lost.', action: 'Discard', dismiss: 'Keep editing', isDanger: true };
     if (!form.isDirty || (await ask(question))) onClose();
   }
 
   const footer =
     mode === 'read'
       ? html`<${Button} onClick=${close}>Close<//>`
-      : html`<${Button} onClick=${close}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy} disabled=${!form.isDirty} title="Ctrl or ⌘ and Enter">Save<//>`;
-  return html`<${Dialog} kind="drawer" title=${`Rules and variants of ${code}`} onClose=${close} onSubmit=${form.submit} footer=${footer}>
+      : html`<${Button} onClick=${close}>Cancel<//><${Button} kind="primary" type="submit" isBusy=${form.isBusy} disabled=${!form.isDirty} title="Ctrl or ⌘ + Enter">Save<//>`;
+  return html`<${Dialog} kind="drawer" title=${`Rules and variants for ${code}`} onClose=${close} onSubmit=${form.submit} footer=${footer}>
     ${routing
       ? html`<${FormFailure} error=${form.failure} />
-          ${mode === 'remove' && html`<${Notice}>Destinations are fixed in this workspace, so rules and variants can only be taken away.<//>`}
+          ${mode === 'remove' && html`<${Notice}>Destinations are locked in this workspace, so you can only remove rules and variants.<//>`}
           <${RuleList} form=${form} mode=${mode} areCountriesKnown=${routing.countries_known} />
           <${VariantList} form=${form} mode=${mode} target=${target} />
           <${Tester} code=${code} values=${form.values} areCountriesKnown=${routing.countries_known} />`
       : failure
-        ? html`<${Failure} what="The rules can’t be shown." error=${failure} retry=${read} />`
+        ? html`<${Failure} what="Couldn’t load the rules." error=${failure} retry=${read} />`
         : html`<${Skeleton} rows=${3} height=${120} />`}
   <//>`;
 }

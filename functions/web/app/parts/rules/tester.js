@@ -46,20 +46,20 @@ export function Tester({ code, values, areCountriesKnown }) {
   };
   const options = (/** @type {string} */ any, /** @type {import('./routing.js').Option[]} */ list) => html`<option value="">${any}</option>${list.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}`;
   return html`<details class="fold" onKeyDown=${onKeyDown}>
-    <summary>Try them out</summary>
+    <summary>Test the rules</summary>
     <div class="stack">
-      <p class="hint">Where would such a visitor be led? Nothing has to be saved for it.</p>
+      <p class="hint">Where would this visitor go? You don’t have to save first.</p>
       <div class="tester">
         <${Field} label="Device" as="select" ...${field('device')}>${options('Any device', DEVICES)}<//>
         <${Field} label="Browser" as="select" ...${field('browser')}>${options('Any browser', BROWSERS)}<//>
         <${Field} label="Language" isOptional placeholder="fr-CH" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${field('language')} />
-        <${Field} label="Country" isOptional placeholder="NO" maxlength="2" autocomplete="off" spellcheck=${false} hint=${!areCountriesKnown && 'Real visitors’ countries aren’t known here.'} ...${field('country')} />
+        <${Field} label="Country" isOptional placeholder="NO" maxlength="2" autocomplete="off" spellcheck=${false} hint=${!areCountriesKnown && 'Real visitors’ countries are unknown.'} ...${field('country')} />
         <${Field} label="Time" isOptional type="datetime-local" ...${field('at')} />
         <${Field} label="Parameters" isOptional placeholder="ref=mail" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${field('query')} />
       </div>
-      <p class="row"><${Button} isBusy=${isBusy} onClick=${test}>Try<//></p>
+      <p class="row"><${Button} isBusy=${isBusy} onClick=${test}>Test<//></p>
       <div role="status">${result.led && html`<${LedTo} led=${result.led} values=${values} />`}</div>
-      ${result.error && html`<${Failure} what="This couldn’t be tried." error=${result.error} />`}
+      ${result.error && html`<${Failure} what="Couldn’t run the test." error=${result.error} />`}
     </div>
   </details>`;
 }
@@ -72,7 +72,7 @@ function visitorOf({ at, country, query, ...others }) {
 
 /** @param {{ led: Led, values: import('./routing.js').Values }} props */
 function LedTo({ led, values }) {
-  return html`<p class="led">Leads to <bdi class="rule-url">${withoutScheme(led.url)}</bdi> <span class="muted">(<bdi>${byWhat(led, values)}</bdi>)</span></p>`;
+  return html`<p class="led">Goes to <bdi class="rule-url">${withoutScheme(led.url)}</bdi> <span class="muted">(<bdi>${byWhat(led, values)}</bdi>)</span></p>`;
 }
 
 /** @param {Led} led @param {import('./routing.js').Values} values */
@@ -80,5 +80,5 @@ function byWhat({ rule, variant }, { rules, variants }) {
   const named = (/** @type {string} */ what, /** @type {number} */ at, /** @type {string | undefined} */ name) => [`${what} ${at}`, name?.trim()].filter(Boolean).join(', ');
   if (rule) return named('rule', rule, rules[rule - 1]?.name);
   if (variant) return named('variant', variant, variants[variant - 1]?.name);
-  return 'the link’s own target';
+  return 'the link’s destination';
 }

@@ -27,13 +27,13 @@ export function VariantList({ form, mode, target }) {
   };
   const remove = (/** @type {number} */ at) => {
     set(variants.filter((_, index) => index !== at));
-    setSaid(`Variant ${at + 1} is taken away.`);
+    setSaid(`Variant ${at + 1} is removed.`);
     focusLater(variants.length > 1 ? `[data-variant="${variants[at === variants.length - 1 ? at - 1 : at + 1].id}"] .variant-remove` : '.variant-add');
   };
   const rest = restOf(variants);
   return html`<section class="stack tight" ref=${part} aria-labelledby=${id}>
     <h3 id=${id}>Variants</h3>
-    <p class="hint">They share the visitors whom no rule leads. The same visitor always gets the same one.</p>
+    <p class="hint">Traffic no rule matches is split between variants. A visitor always gets the same one.</p>
     ${form.errors.variants && html`<p class="field-error" role="alert">${form.errors.variants}</p>`}
     <ol class="rules">
       ${variants.map((variant, at) => {
@@ -42,7 +42,7 @@ export function VariantList({ form, mode, target }) {
       })}
     </ol>
     <p class="variant-rest">
-      <span class="rule-url"><span class="muted">The target</span> <bdi title=${target}>${cutMiddle(withoutScheme(target), TARGET_LENGTH)}</bdi></span>
+      <span class="rule-url"><span class="muted">The link’s destination</span> <bdi title=${target}>${cutMiddle(withoutScheme(target), TARGET_LENGTH)}</bdi></span>
       <strong class=${rest < 0 ? 'bad' : ''} role="status"><span class="hidden">gets </span>${number(Math.max(0, rest))} %</strong>
     </p>
     <p class="hidden" role="status">${said}</p>
@@ -53,7 +53,7 @@ export function VariantList({ form, mode, target }) {
 /** @param {{ variant: Variant, at: number, form: RulesForm, mode: import('./rules.js').Mode, change: (some: Partial<Variant>) => void, remove: () => void }} props */
 function VariantView({ variant, at, form, mode, change, remove }) {
   const title = `Variant ${at + 1}`;
-  const takeAway = mode !== 'read' && html`<${Button} kind="quiet" class="compact variant-remove" icon="trash" label=${`Take ${title.toLowerCase()} away`} onClick=${remove} />`;
+  const takeAway = mode !== 'read' && html`<${Button} kind="quiet" class="compact variant-remove" icon="trash" label=${`Remove ${title.toLowerCase()}`} onClick=${remove} />`;
   if (mode !== 'edit') {
     return html`<li class="rule" data-variant=${variant.id}>
       <div class="rule-head"><strong>${title}${variant.name && html` · <bdi>${variant.name}</bdi>`}, ${variant.weight} %</strong>${takeAway}</div>
@@ -77,8 +77,8 @@ function VariantView({ variant, at, form, mode, change, remove }) {
       <div class="rule-head"><strong>${title}</strong>${takeAway}</div>
       <div class="rule-fields variant-fields">
         <${Field} label="Name" isOptional dir="auto" maxlength=${LONGEST_NAME} autocomplete="off" placeholder="B" ...${field('name')} />
-        <${Field} label="Share in %" inputmode="numeric" maxlength="3" autocomplete="off" placeholder="50" ...${field('weight')} />
-        <${Field} label="Leads to" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
+        <${Field} label="Share (%)" inputmode="numeric" maxlength="3" autocomplete="off" placeholder="50" ...${field('weight')} />
+        <${Field} label="Destination" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
       </div>
     </div>
   </li>`;

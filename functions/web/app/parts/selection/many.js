@@ -1,7 +1,7 @@
 // What is done to selected links. It says how many went well and which didn't, and can be undone where that is possible.
 
 import { call } from '../../core/api.js';
-import { counted, moment, number } from '../../core/format.js';
+import { counted, momentInText, number } from '../../core/format.js';
 import { noteChange } from '../../core/lists.js';
 import { ask } from '../../ui/dialog.js';
 import { toast } from '../../ui/toast.js';
@@ -25,13 +25,13 @@ export function tagMany(links, change, list, tell) {
 }
 
 /** @param {Link[]} links @param {boolean} archived @param {LinkList} list @param {Tell} tell */
-export const archiveMany = (links, archived, list, tell) => setMany(links, 'archived', archived, archived ? 'archived' : 'brought back', list, tell);
+export const archiveMany = (links, archived, list, tell) => setMany(links, 'archived', archived, archived ? 'archived' : 'unarchived', list, tell);
 
 /** @param {Link[]} links @param {boolean} isActive @param {LinkList} list @param {Tell} tell */
-export const switchMany = (links, isActive, list, tell) => setMany(links, 'is_active', isActive, isActive ? 'switched on' : 'switched off', list, tell);
+export const switchMany = (links, isActive, list, tell) => setMany(links, 'is_active', isActive, isActive ? 'enabled' : 'disabled', list, tell);
 
 /** @param {Link[]} links @param {string | null} expiry @param {LinkList} list @param {Tell} tell */
-export const expireMany = (links, expiry, list, tell) => setMany(links, 'expires_at', expiry, expiry ? `set to expire ${moment(expiry)}` : 'set to never expire', list, tell);
+export const expireMany = (links, expiry, list, tell) => setMany(links, 'expires_at', expiry, expiry ? `set to expire ${momentInText(expiry)}` : 'set to never expire', list, tell);
 
 /**
  * @param {Link[]} links
@@ -54,7 +54,7 @@ export function deleteMany(links, list, tell) {
 /** @param {Link[]} links @param {LinkList} list @param {Tell} tell */
 export function purgeMany(links, list, tell) {
   const question = { title: `Delete ${counted(links.length, 'link')} with statistics?`, text: `The links and their statistics (${clicksOf(links)}) will be lost. This can’t be undone.` };
-  return takeAway(links, question, { purge: true }, 'deleted, with statistics', (codes) => list.remove(...codes), tell);
+  return takeAway(links, question, { purge: true }, 'deleted with statistics', (codes) => list.remove(...codes), tell);
 }
 
 /**
@@ -118,5 +118,5 @@ function finish(text, outcomes, actions = []) {
   if (failed.length === 0) return toast(text, { actions });
   const names = codesOf(failed.slice(0, NAMED_FAILURES).map(({ thing }) => thing)).join(', ');
   const more = failed.length > NAMED_FAILURES ? ` and ${number(failed.length - NAMED_FAILURES)} more` : '';
-  toast(`${text} Not ${names}${more}: ${failed[0].error?.message}`, { tone: 'bad', actions });
+  toast(`${text} Failed: ${names}${more}. ${failed[0].error?.message}`, { tone: 'bad', actions });
 }

@@ -62,9 +62,9 @@ function RowsBar({ links, list, hasMore, selectMore, clear }) {
 
   const mayCompare = links.length > 1 && links.length <= MOST_COMPARED;
   const compare = () => navigate(href('compare', { codes: links.map((link) => link.short_code).join() }));
-  const wider = hasMore ? html`Select all ${list.total !== null && number(list.total)} that match` : links.length < list.links.length && `All ${number(list.links.length)}`;
+  const wider = hasMore ? html`Select all ${list.total !== null && number(list.total)} matches` : links.length < list.links.length && `Select all ${number(list.links.length)}`;
 
-  const text = html`${counted(links.length, 'link')} selected${changeable.length < links.length && html` <span class="muted">(${number(changeable.length)} that you can change)</span>`}`;
+  const text = html`${counted(links.length, 'link')} selected${changeable.length < links.length && html` <span class="muted">(you can change ${number(changeable.length)})</span>`}`;
   return html`<${Bar}
     text=${progress ? html`<${ProgressText} progress=${progress} />` : text}
     isBusy=${progress !== null}
@@ -102,11 +102,11 @@ function MatchingBar({ list, clear }) {
     if (job) clear();
   }
 
-  const count = list.total === null ? 'all that match' : counted(list.total, 'link');
+  const count = list.total === null ? 'all matches' : counted(list.total, 'link');
   const isOwn = !mayAct('admin') && !list.filter.by;
-  const text = html`All ${list.total !== null && number(list.total)} that match${isOwn && html` <span class="muted">(only yours are changed)</span>`}`;
+  const text = html`All ${list.total !== null && number(list.total)} matches${isOwn && html` <span class="muted">(only yours change)</span>`}`;
   return html`<${Bar}
-    text=${isCounting ? 'Counting …' : text}
+    text=${isCounting ? 'Counting…' : text}
     isBusy=${isCounting}
     clear=${clear}
     isStill=${status === 'deleted'}
@@ -151,21 +151,21 @@ function Bar({ text, isBusy, clear, more, isStill, tags, expiry, acts }) {
   const actions = [
     { label: 'Tags', icon: 'tag', act: open(tags) },
     { label: 'Archive', icon: 'archive', act: acts.archive },
-    { label: 'Bring back', icon: 'archive', act: acts.bringBack, isLesser: acts.archive !== undefined },
-    { label: 'Switch on', icon: 'power', act: acts.switchOn, isLesser: acts.switchOff !== undefined },
-    { label: 'Switch off', icon: 'power', act: acts.switchOff },
+    { label: 'Unarchive', icon: 'archive', act: acts.bringBack, isLesser: acts.archive !== undefined },
+    { label: 'Enable', icon: 'power', act: acts.switchOn, isLesser: acts.switchOff !== undefined },
+    { label: 'Disable', icon: 'power', act: acts.switchOff },
     { label: 'Delete', icon: 'trash', act: acts.delete, isLesser: true },
   ];
   const offered = actions.filter(({ act }) => act);
   const items = [
-    ...(isStill ? [] : [...offered.filter(({ isLesser }) => isLesser).map((action) => ({ ...action, isNarrow: true })), { label: 'Set expiry', icon: /** @type {const} */ ('clock'), act: open(expiry) }]),
+    ...(isStill ? [] : [...offered.filter(({ isLesser }) => isLesser).map((action) => ({ ...action, isNarrow: true })), { label: 'Set expiration', icon: /** @type {const} */ ('clock'), act: open(expiry) }]),
     acts.purge && { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: acts.purge },
   ];
   return html`<div class="selection" role="region" aria-label="Selected links">
-    <${Button} class="compact" kind="quiet" icon="close" label="Select none" onClick=${clear} />
+    <${Button} class="compact" kind="quiet" icon="close" label="Clear selection" onClick=${clear} />
     <p aria-live=${isBusy ? 'polite' : undefined}>${text}</p>
     ${more}
-    <div class="selection-actions" role="group" aria-label="For the selected links">
+    <div class="selection-actions" role="group" aria-label="Selection actions">
       ${offered.map(({ label, icon, act, isLesser }) => html`<${Button} key=${label} class=${`compact ${isLesser ? 'lesser' : ''}`} icon=${icon} disabled=${isBusy || isStill} onClick=${act}>${label}<//>`)}
       ${!isBusy && items.some(Boolean) && html`<${Menu} class="button compact square" label="More for the selected links" isUp items=${items}><${Icon} name="more" /><//>`}
     </div>

@@ -9,7 +9,7 @@ import { Choice } from '../../ui/chips.js';
 /** What the API is asked for, which has no name for all of them. @type {Record<Audience, string[]>} */
 export const AUDIENCES = { people: ['human'], bots: ['bot', 'prefetch'], all: ['human', 'bot', 'prefetch'] };
 
-export const ABOUT_HUMAN_CLICKS = 'Human clicks are those without bots and link previews.';
+export const ABOUT_HUMAN_CLICKS = 'Human clicks don’t include bots and link previews.';
 
 const CHOICES = [
   { value: 'people', label: 'Humans' },
@@ -28,5 +28,5 @@ export function audienceOf(query) {
 /** @param {{ audience: Audience }} props */
 export function AudienceChoice({ audience }) {
   const choose = (/** @type {Audience} */ wanted) => setQuery({ audience: wanted === 'people' ? '' : AUDIENCES[wanted] }, { replace: false });
-  return html`<${Choice} label="Whose clicks" value=${audience} options=${CHOICES} onChange=${choose} />`;
+  return html`<${Choice} label="Clicks by" value=${audience} options=${CHOICES} onChange=${choose} />`;
 }

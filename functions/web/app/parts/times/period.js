@@ -132,7 +132,7 @@ function lastHours(now, born) {
   const isYoung = born > end - DAY_MS;
   const times = isYoung ? youngHours(born, end) : { start: end - DAY_MS, end };
   const name = isYoung ? YOUNG : '24 hours';
-  const before = { ...fromTo({ start: times.start - DAY_MS, end: times.start }), name: 'the 24 hours before', isAsked: false };
+  const before = { ...fromTo({ start: times.start - DAY_MS, end: times.start }), name: 'the previous 24 hours', isAsked: false };
   return { range: '24h', unit: 'hour', units: ['hour'], isYoung, name, dates: hourFormat.formatRange(times.start, times.end), ...momentsOf(times), ...(!isYoung && { before }) };
 }
 

@@ -25,7 +25,7 @@ export const PRESETS = [
   { value: 'quarter', label: 'This quarter' },
   { value: '90d', label: 'Last 90 days' },
   { value: 'year', label: 'This year' },
-  { value: 'all', label: 'All', note: '13 months at most' },
+  { value: 'all', label: 'All', note: 'Up to 13 months' },
 ];
 
 /** @param {number} time */
@@ -59,7 +59,7 @@ const TIMES = {
   today: (today) => ({ first: today, last: today, name: 'today', before: { first: dayAfter(today, -1), last: dayAfter(today, -1), name: 'yesterday' } }),
   yesterday: (today) => {
     const [day, before] = [dayAfter(today, -1), dayAfter(today, -2)];
-    return { first: day, last: day, name: 'yesterday', before: { first: before, last: before, name: 'the day before' } };
+    return { first: day, last: day, name: 'yesterday', before: { first: before, last: before, name: 'the previous day' } };
   },
   week: (today) => {
     const first = mondayOf(today);
@@ -67,7 +67,7 @@ const TIMES = {
   },
   'last-week': (today) => {
     const next = mondayOf(today);
-    const before = { first: dayAfter(next, -14), last: dayAfter(next, -8), name: 'the week before' };
+    const before = { first: dayAfter(next, -14), last: dayAfter(next, -8), name: 'the previous week' };
     return { first: dayAfter(next, -7), last: dayAfter(next, -1), name: 'last week', before };
   },
   month: (today) => {
@@ -75,7 +75,7 @@ const TIMES = {
     return { first, last: today, name: 'this month', before: sameOf(inMonth(today, -1), inMonth(today, -1, new Date(today).getUTCDate()), first) };
   },
   'last-month': (today) => {
-    const before = { first: inMonth(today, -2), last: inMonth(today, -1, 0), name: 'the month before' };
+    const before = { first: inMonth(today, -2), last: inMonth(today, -1, 0), name: 'the previous month' };
     return { first: inMonth(today, -1), last: inMonth(today, 0, 0), name: 'last month', before };
   },
   quarter: (today) => {
@@ -99,7 +99,7 @@ export const presetDays = (name, today) => (Object.hasOwn(TIMES, name) ? TIMES[/
 /** @param {number} days @param {string} today @param {string} [name] @returns {Named} */
 export function lastDays(days, today, name = `${days} days`) {
   const first = dayAfter(today, 1 - days);
-  return { first, last: today, name, before: { ...daysBefore(first, days), name: `the ${name} before` } };
+  return { first, last: today, name, before: { ...daysBefore(first, days), name: `the previous ${name}` } };
 }
 
 /** As many days before a day. @param {string} first @param {number} days */

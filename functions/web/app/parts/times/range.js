@@ -31,7 +31,7 @@ export function RangeChoice({ period }) {
 /** Of whole days of UTC. @param {{ days: import('./period.js').Days }} props */
 export function DaysChoice({ days }) {
   const dates = `${datesOf(days.first, days.last)} UTC`;
-  return html`<${Ranges} ...${days} dates=${dates} options=${RANGES_OF_DAYS} today=${utcDayOf(Date.now())} note="Both are included. Days are those of UTC." />`;
+  return html`<${Ranges} ...${days} dates=${dates} options=${RANGES_OF_DAYS} today=${utcDayOf(Date.now())} note="Both are included. Days are in UTC." />`;
 }
 
 /** @typedef {{ first: string, last: string, today: string, note: string }} OwnProps what is shown, and until when there are days */
@@ -42,7 +42,7 @@ function Ranges({ range, dates, options, first, last, today, note }) {
   const choose = (/** @type {string} */ wanted) => setQuery({ range: wanted, from: '', to: '' }, { replace: false });
   const items = [
     ...PRESETS.map(({ value, ...preset }) => ({ ...preset, isCurrent: value === range, act: () => choose(value) })),
-    { label: 'Choose the days', isCurrent: range === 'own', act: () => setChoosing(true) },
+    { label: 'Custom range', isCurrent: range === 'own', act: () => setChoosing(true) },
   ];
   return html`<${Choice} label="Range" value=${range} options=${options} onChange=${choose} />
     <${Menu} class="button range-dates" align="start" items=${items}><span class="hidden">Days: </span>${dates}<${Icon} name="down" /><//>
@@ -53,7 +53,7 @@ function Ranges({ range, dates, options, first, last, today, note }) {
 export function UnitChoice({ unit, units }) {
   if (units.length < 2) return null;
   const options = units.map((value) => ({ value, label: UNITS[value] }));
-  return html`<${Choice} label="Counted by" value=${unit} options=${options} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
+  return html`<${Choice} label="Group by" value=${unit} options=${options} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
 }
 
 /** @param {OwnProps & { onClose: () => void }} props */
@@ -68,10 +68,10 @@ function OwnRange({ first, last, today, note, onClose }) {
     onClose();
   };
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" disabled=${Boolean(error)}>Show<//>`;
-  return html`<${Dialog} title="Choose the days" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+  return html`<${Dialog} title="Custom range" onClose=${onClose} onSubmit=${submit} footer=${footer}>
     <div class="own-range">
-      <${Field} label="First day" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
-      <${Field} label="Last day" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
+      <${Field} label="Start date" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
+      <${Field} label="End date" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
     </div>
     <p class="small-print">${note}</p>
   <//>`;
@@ -79,8 +79,8 @@ function OwnRange({ first, last, today, note, onClose }) {
 
 /** @param {string} from @param {string} to */
 function errorOf(from, to) {
-  if (!from || !to) return 'Enter both days.';
+  if (!from || !to) return 'Enter both dates.';
   const days = daysBetween(from, to);
-  if (days < 1) return 'The last day is before the first.';
-  return days > MOST_DAYS ? `At most ${MOST_DAYS} days can be shown.` : undefined;
+  if (days < 1) return 'The end date is before the start date.';
+  return days > MOST_DAYS ? `Choose at most ${MOST_DAYS} days.` : undefined;
 }

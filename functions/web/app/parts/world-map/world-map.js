@@ -34,8 +34,8 @@ export function WorldMap({ rows, total, choose }) {
   const size = `0 0 ${WORLD.width} ${WORLD.height}`;
   if (shown.length === 0) {
     return html`<div class="world">
-      <svg class="world-map" viewBox=${size} role="img" aria-label="A map without clicks">${others}</svg>
-      <p class="world-tip small-print">It isn’t known where these clicks come from.</p>
+      <svg class="world-map" viewBox=${size} role="img" aria-label="Map without clicks">${others}</svg>
+      <p class="world-tip small-print">The countries of these clicks are unknown.</p>
     </div>`;
   }
   return html`<div class="world">
@@ -56,7 +56,7 @@ export function WorldMap({ rows, total, choose }) {
       ${shown.map((row, at) => html`<${Country} key=${row.value} id=${`${id}-${row.value}`} row=${row} total=${total} most=${shown[0].count} isActive=${at === active} point=${() => setActive(at)} choose=${choose} />`)}
     </svg>
     <p class="world-tip small-print">
-      ${current ? html`<strong>${current.name}</strong> ${counted(current.count, 'click')}, ${percent(current.count / total)}` : elsewhere > 0 ? `${number(elsewhere)} from elsewhere or unknown.` : `${counted(shown.length, 'country', 'countries')}.`}
+      ${current ? html`<strong>${current.name}</strong> ${counted(current.count, 'click')}, ${percent(current.count / total)}` : elsewhere > 0 ? `${number(elsewhere)} from other or unknown countries.` : `${counted(shown.length, 'country', 'countries')}.`}
     </p>
   </div>`;
 }
