@@ -131,7 +131,7 @@ impl Publisher {
         }
     }
 
-    /// Sends contents packed into few messages: one after another in this order, as many in each as fit [`Pack`]. Contents that
+    /// Sends contents packed into few messages: one after another in this order, as many in each as fit. Contents that
     /// follow one another and have the same `group` are worked on together. Returns those contents that could not be sent.
     pub async fn send_packed<T: Serialize, G: PartialEq>(
         &self,
