@@ -162,7 +162,7 @@ function SendAgain({ invitation, onMade }) {
       setBusy(false);
     }
   };
-  return html`<${Button} class="compact" isBusy=${isBusy} title="Makes a new link. The current one stops working." onClick=${send}>Send again<span class="hidden"> to ${invitation.email}</span><//>`;
+  return html`<${Button} class="compact" isBusy=${isBusy} aria-label=${`Send again to ${invitation.email}`} title="Makes a new link. The current one stops working." onClick=${send}>Send again<//>`;
 }
 
 /** @param {{ invitation: Invitation }} props */

@@ -74,7 +74,7 @@ const OF_IPADS = new Set(['ios', 'mobile', 'macos', 'desktop']);
 /** @type {Record<string, string>} */
 const LABELS = { country: 'Countries', language: 'Languages', device: 'Devices', browser: 'Browsers' };
 
-/** @param {{ condition: Condition, known: object, change: (some: Partial<Condition>) => void }} props */
+/** @param {{ condition: Condition, known: { 'aria-invalid'?: string, 'aria-describedby'?: string }, change: (some: Partial<Condition>) => void }} props */
 function Value({ condition: { type, key, value, chosen }, known, change }) {
   const write = (/** @type {any} */ event) => change({ value: event.target.value });
   if (isListed(type)) {

@@ -53,10 +53,10 @@ export function nameOfValue(type, value, at = 0) {
 }
 
 /** @param {'country' | 'language'} type @param {string[]} values */
-const named = (type, values) => values.map((value) => ({ value, label: nameOfValue(type, value) })).sort((one, other) => one.label.localeCompare(other.label));
+const sortedByName = (type, values) => values.map((value) => ({ value, label: nameOfValue(type, value) })).sort((one, other) => one.label.localeCompare(other.label));
 
 /** @type {Record<string, Option[]>} */
-const OPTIONS = { device: DEVICES, browser: BROWSERS, country: named('country', COUNTRIES), language: named('language', LANGUAGES) };
+const OPTIONS = { device: DEVICES, browser: BROWSERS, country: sortedByName('country', COUNTRIES), language: sortedByName('language', LANGUAGES) };
 
 const BEST = 0;
 const BEGINS = 1;

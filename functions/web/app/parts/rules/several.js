@@ -14,7 +14,7 @@ const NONE = -1;
  * @param {string[]} props.value
  * @param {(value: string[]) => void} props.onChange
  * @param {string} props.label what the list has
- * @param {object} props.known what is known of the field, for screen readers
+ * @param {{ 'aria-invalid'?: string, 'aria-describedby'?: string }} props.known what is known of the field, for screen readers
  */
 export function Several({ type, value, onChange, label, known }) {
   const [text, setText] = useState('');
@@ -70,9 +70,10 @@ export function Several({ type, value, onChange, label, known }) {
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
     const isSaving = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    // Enter would save otherwise.
     if (event.key === 'Enter' && !isSaving && active >= 0) add([offered[active].value]);
-    // It would save otherwise.
-    else if (event.key === 'Enter' && !isSaving) add(firstOf(text));
+    else if (event.key === 'Enter' && !isSaving && text.trim()) add(firstOf(text));
+    else if (event.key === 'Enter' && !isSaving) setOpen(true);
     else if (event.key === 'Backspace' && text === '') return onChange(value.slice(0, -1));
     else if (event.key === 'ArrowDown') move(active + 1);
     else if (event.key === 'ArrowUp') move(Math.max(active, 0) - 1);
@@ -104,7 +105,7 @@ export function Several({ type, value, onChange, label, known }) {
       value=${text}
       onInput=${(/** @type {any} */ event) => write(event.target.value)}
       onKeyDown=${onKeyDown}
-      onFocus=${() => setOpen(true)}
+      onFocus=${() => setOpen(!known['aria-invalid'])}
       onClick=${() => setOpen(true)}
       onBlur=${() => add(sureOf(text))}
     />
