@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from support.api import PASSWORD, Account, Api, new_email
 from support.states import DOMAINS, INVITED, LOOK, REGISTRATION, TO_REGISTER
 from support.tab import Tab, Tabs
+from test_every_page import judge
 
 
 def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: Account) -> None:
@@ -145,18 +146,55 @@ def test_an_invitation_for_another_address_or_a_used_one_is_not_accepted(tabs: T
     expect(tab.page.get_by_role("textbox")).to_have_count(0)
 
 
-def test_who_invites_sees_whether_a_mail_was_sent(tabs: Tabs, account: Account) -> None:
+NOT_EMAILED = {
+    "mail_off": "this server doesn’t send email",
+    "inviter_unverified": "your own email isn’t confirmed",
+    "limit_reached": "you’ve reached the hourly limit of emailed invitations",
+    "address_refused": "this address doesn’t accept email at the moment",
+}
+
+
+def test_who_invites_sees_whether_and_why_no_mail_was_sent(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
     # Only who has confirmed their own address has a mail sent.
     friend = new_email()
     tab = tabs.open(account, "members")
     tab.write(tab.page.get_by_label("Email"), friend)
     made = tab.open_dialog("Invite", "Share this link")
-    expect(made.get_by_text("We haven’t emailed them.")).to_be_visible()
+    expect(made.get_by_text("We didn’t email them because your own email isn’t confirmed.")).to_be_visible()
     (listed,) = account.call("GET", "/api/workspace/invitations")["invitations"]
-    tab.answers("**/api/workspace/invitations", {"invitations": [listed | {"mailed_at": listed["created_at"]}]})
+    for reason, words in NOT_EMAILED.items():
+        with subtests.test(reason):
+            tab.answers("**/api/workspace/invitations", {"invitations": [listed | {"not_mailed": reason}]})
+            expect(made.get_by_text(f"We didn’t email them because {words}. Send them this link yourself.")).to_be_visible()
+    tab.answers("**/api/workspace/invitations", {"invitations": [listed | {"mailed_at": listed["created_at"], "not_mailed": None}]})
     expect(made.get_by_text("We also emailed them a separate link.")).to_be_visible()
     tab.press(tab.button("Done", made))
     expect(tab.page.get_by_role("table", name="Pending invitations").get_by_role("row").filter(has_text=friend)).to_contain_text("Today")
+
+
+def test_an_invitation_that_is_sent_again_has_a_new_link(tabs: Tabs, api: Api, account: Account, input_device: str) -> None:
+    friend = new_email()
+    first = account.call("POST", "/api/workspace/invitations", {"email": friend, "role": "viewer"})["token"]
+    tab = tabs.open(account, "members")
+    row = tab.page.get_by_role("table", name="Pending invitations").get_by_role("row").filter(has_text=friend)
+    expect(row).to_contain_text("Not emailed: your own email isn’t confirmed.")
+    expect(row.get_by_role("link", name="Confirm it")).to_be_visible()
+    again = tab.button(f"Send again to {friend}", row)
+    tab.press(again)
+    made = tab.dialog("Share this link")
+    expect(made).to_contain_text(f"{friend} can use it once to join as a viewer")
+    link = made.get_by_label("Invitation").input_value()
+    assert link.startswith(f"{api.app}#/invitation?token=inv_") and first not in link
+    judge(tab, "an invitation that is sent again")
+    tab.press(tab.button("Done", made), counts=(row, 1))
+    # Who made it is somebody else.
+    listed = account.call("GET", "/api/workspace/invitations")["invitations"][0]
+    tab.answers("**/api/workspace/invitations", {"invitations": [listed | {"invited_by": listed["id"]}]})
+    tab.reload(shows=row)
+    expect(row).to_contain_text("Not emailed: the inviter’s own email isn’t confirmed.")
+    tab.assert_not_sideways()
+    with tab.failing("**/api/workspace/invitations", 429, "rate_limited", method="POST"):
+        tab.press(again, says="Couldn’t send the invitation.")
 
 
 def test_a_forgotten_password_is_asked_for(tabs: Tabs, account: Account) -> None:

@@ -7,7 +7,8 @@ const { statusIf } = await import('../app/parts/link-changes/link-changes.js');
 const { attentionOf } = await import('../app/pages/notifications/attention.js');
 const { ApiError } = await import('../app/core/api.js');
 const { atItsField, termErrors, termsBody, termsOf } = await import('../app/parts/link-form/terms.js');
-const { bodyOf, conditionOf, errorsOf, keyOf, newRule, newVariant, restOf, valuesOf } = await import('../app/parts/rules/routing.js');
+const { bodyOf, conditionOf, conditionWords, errorsOf, keyOf, newRule, newVariant, restOf, valuesOf } = await import('../app/parts/rules/routing.js');
+const { isNamed, optionsFor } = await import('../app/parts/rules/named.js');
 const { sentencesOf } = await import('../app/parts/history/sentences.js');
 
 const HOUR_MS = 3_600_000;
@@ -91,7 +92,7 @@ test('what the API says of a term stands at its field, without its name', () => 
 
 test('rules and variants come back from the editor as they went in', () => {
   const routing = {
-    rules: [{ name: 'iPhones', url: 'https://example.com/ios', conditions: [{ type: 'device', value: 'ios' }, { type: 'query-param', key: 'ref', value: '' }] }],
+    rules: [{ name: 'iPhones', url: 'https://example.com/ios', conditions: [{ type: 'device', value: 'ios' }, { type: 'query-param', key: 'ref', value: '' }, { type: 'country', value: ['DE', 'AT'] }] }],
     variants: [{ url: 'https://example.com/b', weight: 30 }],
     countries_known: true,
   };
@@ -103,12 +104,33 @@ test('rules and variants come back from the editor as they went in', () => {
 });
 
 test('each wrong rule and variant is named', () => {
-  const rule = { ...newRule(), url: 'nowhere', conditions: [{ id: 901, ...conditionOf('country'), value: 'Norway' }, { id: 902, ...conditionOf('query-param') }, { id: 903, ...conditionOf('before-date') }] };
+  const rule = { ...newRule(), url: 'nowhere', conditions: [{ id: 901, ...conditionOf('country') }, { id: 902, ...conditionOf('query-param') }, { id: 903, ...conditionOf('before-date') }] };
   const variants = [{ ...newVariant(), url: 'example.com', weight: '0' }, { ...newVariant(), url: 'example.com', weight: '101' }];
   const wrong = Object.entries(errorsOf({ rules: [rule], variants })).flatMap(([key, error]) => (error ? [key] : []));
   assert.deepEqual(wrong, [keyOf('url', rule.id), keyOf('condition', 901), keyOf('condition', 902), ...variants.map(({ id }) => keyOf('weight', id))]);
   const shared = [60, 50].map((weight) => ({ ...newVariant(), url: 'example.com', weight: String(weight) }));
   assert.match(errorsOf({ rules: [], variants: shared }).variants ?? '', /110/);
+});
+
+test('countries and languages are found by name or code', () => {
+  const found = (/** @type {string} */ type, /** @type {string} */ text) => optionsFor(type, text).map(({ value }) => value);
+  assert.equal(found('country', '').length, 250);
+  assert.equal(found('country', 'de')[0], 'DE');
+  assert.deepEqual(found('country', 'Austria'), ['AT']);
+  assert.equal(found('country', 'united king')[0], 'GB');
+  assert.deepEqual(found('country', 'Atlantis'), []);
+  assert.equal(found('language', 'fr')[0], 'fr');
+  assert.deepEqual(found('language', 'gsw-CH'), ['gsw-CH']);
+  assert.deepEqual(found('device', 'andr'), ['android']);
+  assert(isNamed('country', { value: 'DE', label: 'Germany' }, 'germany'));
+  assert(!isNamed('country', { value: 'DE', label: 'Germany' }, 'germ'));
+});
+
+test('a condition has words with all of its values', () => {
+  const words = (/** @type {any} */ condition) => conditionWords({ ...valuesOf(/** @type {any} */ ({ rules: [{ url: '', conditions: [condition] }], variants: [] })).rules[0].conditions[0] });
+  assert.equal(words({ type: 'country', value: ['DE', 'AT'] }), 'Country: Germany, Austria');
+  assert.equal(words({ type: 'browser', value: 'edge' }), 'Browser: Edge');
+  assert.equal(words({ type: 'query-param', key: 'ref', value: '' }), 'Parameter ref: empty');
 });
 
 test('each change of a history has words', () => {

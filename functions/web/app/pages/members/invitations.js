@@ -6,6 +6,8 @@ import { useForm } from '../../core/form.js';
 import { nameOf } from '../../core/lists.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { href } from '../../core/router.js';
+import { session } from '../../core/session.js';
+import { useStore } from '../../core/store.js';
 import { CopyField } from '../../parts/copy-field/copy-field.js';
 import { Button } from '../../ui/button.js';
 import { ask, Dialog } from '../../ui/dialog.js';
@@ -19,10 +21,27 @@ import { withArticle } from '../../core/words.js';
 import { ROLES } from './roles.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
-/** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string, mailed_at: string | null }} Invitation */
+/** @typedef {'mail_off' | 'inviter_unverified' | 'limit_reached' | 'address_refused'} NotMailed */
+/** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string, mailed_at: string | null, not_mailed: NotMailed | null }} Invitation */
 /** @typedef {{ id: string, email: string, role: string, expires_at: string, token: string }} NewInvitation */
 
 const MAILED_WITHIN_MS = 2_000;
+
+/** Why an invitation isn’t emailed, to whoever made it. @type {Record<NotMailed, string>} */
+const REASONS = {
+  mail_off: 'this server doesn’t send email',
+  inviter_unverified: 'your own email isn’t confirmed',
+  limit_reached: 'you’ve reached the hourly limit of emailed invitations',
+  address_refused: 'this address doesn’t accept email at the moment',
+};
+/** The same of an invitation that another admin has made. @type {Partial<Record<NotMailed, string>>} */
+const REASONS_OF_OTHERS = {
+  inviter_unverified: 'the inviter’s own email isn’t confirmed',
+  limit_reached: 'the inviter had reached the hourly limit of emailed invitations',
+};
+
+/** @param {Pick<Invitation, 'email' | 'role'>} invitation @returns {Promise<NewInvitation>} */
+const invite = ({ email, role }) => call('POST /api/workspace/invitations', { body: { email, role } });
 
 const readInvitations = () => readAll('invitations', 'GET /api/workspace/invitations');
 
@@ -44,7 +63,7 @@ export function Invitations({ members, resource }) {
         invitations.length > 0 &&
         html`<section class="stack tight">
           <h2>Pending invitations</h2>
-          <${Card} class="flush"><${InvitationTable} invitations=${invitations} members=${members} /><//>
+          <${Card} class="flush"><${InvitationTable} invitations=${invitations} members=${members} onMade=${onMade} /><//>
         </section>`}
     <//>
     ${made && html`<${MadeInvitation} made=${made} onClose=${() => setMade(undefined)} />`}`;
@@ -60,7 +79,7 @@ function InvitationForm({ members, open, onMade }) {
   const form = useForm(
     { email: '', role: 'member' },
     async ({ email, role }) => {
-      onMade(await call('POST /api/workspace/invitations', { body: { email: email.trim(), role } }));
+      onMade(await invite({ email: email.trim(), role }));
       form.empty('email', email);
     },
     { check },
@@ -85,27 +104,65 @@ function InvitationForm({ members, open, onMade }) {
 function MadeInvitation({ made, onClose }) {
   // The mail goes its own way, and may take a moment.
   const { data } = useInvitations({ isWanted: true, everyMs: MAILED_WITHIN_MS });
-  const isMailed = data?.invitations.some(({ id, mailed_at }) => id === made.id && mailed_at);
+  const invitation = data?.invitations.find(({ id }) => id === made.id);
   const link = new URL(href('invitation', { token: made.token }, ''), location.href).href;
   return html`<${Dialog} title="Share this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
     <p><bdi><strong>${made.email}</strong></bdi> can use it once to join as ${withArticle(made.role)}, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
-    <p role="status">${isMailed ? 'We also emailed them a separate link.' : 'We haven’t emailed them.'}</p>
+    <p role="status">${invitation && mailWords(invitation)}</p>
     <${CopyField} label="Invitation" text=${link} hint="Copy it now. It won’t be shown again. If it gets lost, invite them again." />
   <//>`;
 }
 
-/** @param {{ invitations: Invitation[], members: Member[] }} props */
-function InvitationTable({ invitations, members }) {
+/** Whether a new invitation is emailed, too. @param {Invitation} invitation */
+function mailWords({ mailed_at, not_mailed }) {
+  if (not_mailed) return `We didn’t email them because ${REASONS[not_mailed]}. Send them this link yourself.`;
+  return mailed_at ? 'We also emailed them a separate link.' : 'We’re also emailing them a separate link.';
+}
+
+/** @param {{ invitations: Invitation[], members: Member[], onMade: (invitation: NewInvitation) => void }} props */
+function InvitationTable({ invitations, members, onMade }) {
   const inviter = (/** @type {Invitation} */ invitation) => nameOf(members.find((member) => member.user_id === invitation.invited_by));
   const columns = [
-    { label: 'Email', isHeader: true, cell: (/** @type {Invitation} */ one) => html`<bdi class="line-title">${one.email}</bdi>` },
+    { label: 'Email', isHeader: true, cell: (/** @type {Invitation} */ one) => html`<bdi class="line-title">${one.email}</bdi><${NotEmailed} invitation=${one} />` },
     { label: 'Role', cell: (/** @type {Invitation} */ one) => one.role },
     { label: 'Invited by', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<bdi>${inviter(one)}</bdi>` },
-    { label: 'Emailed', isMinor: true, cell: (/** @type {Invitation} */ one) => (one.mailed_at ? html`<${Time} at=${one.mailed_at}>${moment(one.mailed_at)}<//>` : 'No') },
+    { label: 'Emailed', isMinor: true, cell: (/** @type {Invitation} */ one) => (one.mailed_at ? html`<${Time} at=${one.mailed_at}>${moment(one.mailed_at)}<//>` : one.not_mailed ? 'No' : 'Sending…') },
     { label: 'Expires', isMinor: true, cell: (/** @type {Invitation} */ one) => html`<${Time} at=${one.expires_at}>${day(one.expires_at)}<//>` },
-    { label: 'Actions', isHidden: true, isNumber: true, cell: (/** @type {Invitation} */ one) => html`<${Withdraw} invitation=${one} />` },
+    {
+      label: 'Actions',
+      isHidden: true,
+      isNumber: true,
+      cell: (/** @type {Invitation} */ one) => html`<span class="invitation-actions"><${SendAgain} invitation=${one} onMade=${onMade} /><${Withdraw} invitation=${one} /></span>`,
+    },
   ];
   return html`<${Table} isStacked label="Pending invitations" columns=${columns} rows=${invitations} keyOf=${(/** @type {Invitation} */ one) => one.id} />`;
+}
+
+/** Why it isn’t, if it isn’t. @param {{ invitation: Invitation }} props */
+function NotEmailed({ invitation: { not_mailed: reason, invited_by } }) {
+  const { me } = useStore(session);
+  if (!reason) return null;
+  const isMine = me?.user_id === invited_by;
+  const words = (!isMine && REASONS_OF_OTHERS[reason]) || REASONS[reason];
+  return html`<p class="hint">
+    Not emailed: ${words}. ${isMine && reason === 'inviter_unverified' && html`<a href=${href('account')}>Confirm it</a>`}
+  </p>`;
+}
+
+/** Its new link, which may be copied, replaces the one before. @param {{ invitation: Invitation, onMade: (invitation: NewInvitation) => void }} props */
+function SendAgain({ invitation, onMade }) {
+  const [isBusy, setBusy] = useState(false);
+  const send = async () => {
+    setBusy(true);
+    try {
+      onMade(await invite(invitation));
+    } catch (error) {
+      toastFailure('Couldn’t send the invitation.', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return html`<${Button} class="compact" isBusy=${isBusy} aria-label=${`Send again to ${invitation.email}`} title="Makes a new link. The current one stops working." onClick=${send}>Send again<//>`;
 }
 
 /** @param {{ invitation: Invitation }} props */

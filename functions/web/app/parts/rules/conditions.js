@@ -4,7 +4,8 @@ import { html } from '../../vendor/preact.js';
 import { Button } from '../../ui/button.js';
 import { useId } from '../../ui/field.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
-import { BROWSERS, conditionOf, DEVICES, keyOf, localOrNothing, MOST_CONDITIONS, nameOfCode, newCondition, TYPES } from './routing.js';
+import { conditionOf, isListed, keyOf, localOrNothing, MOST_CONDITIONS, newCondition, TYPES } from './routing.js';
+import { Several } from './several.js';
 
 /** @typedef {import('./routing.js').Condition} Condition */
 
@@ -62,7 +63,7 @@ function ConditionView({ condition, name, error, change, remove }) {
       <${Value} condition=${condition} known=${known} change=${change} />
       ${remove && html`<${Button} kind="quiet" class="compact" icon="close" label=${`Remove ${name.toLowerCase()}`} onClick=${remove} />`}
     </div>
-    ${condition.type === 'device' && OF_IPADS.has(condition.value) && html`<p class="hint">Safari on iPad identifies as a Mac unless it requests mobile websites.</p>`}
+    ${condition.type === 'device' && condition.chosen.some((device) => OF_IPADS.has(device)) && html`<p class="hint">Safari on iPad identifies as a Mac unless it requests mobile websites.</p>`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
   </div>`;
 }
@@ -70,27 +71,19 @@ function ConditionView({ condition, name, error, change, remove }) {
 /** The devices that an iPad is, and those that it says it is. */
 const OF_IPADS = new Set(['ios', 'mobile', 'macos', 'desktop']);
 
-/** @type {Record<string, import('./routing.js').Option[]>} */
-const OPTIONS = { device: DEVICES, browser: BROWSERS };
 /** @type {Record<string, string>} */
-const EXAMPLES = { language: 'fr', country: 'NO' };
+const LABELS = { country: 'Countries', language: 'Languages', device: 'Devices', browser: 'Browsers' };
 
-/** @param {{ condition: Condition, known: object, change: (some: Partial<Condition>) => void }} props */
-function Value({ condition: { type, key, value }, known, change }) {
+/** @param {{ condition: Condition, known: { 'aria-invalid'?: string, 'aria-describedby'?: string }, change: (some: Partial<Condition>) => void }} props */
+function Value({ condition: { type, key, value, chosen }, known, change }) {
   const write = (/** @type {any} */ event) => change({ value: event.target.value });
-  if (OPTIONS[type]) {
-    return html`<select ...${known} aria-label="Value" value=${value} onChange=${write}>
-      ${OPTIONS[type].map((option) => html`<option key=${option.value} value=${option.value}>${option.label}</option>`)}
-    </select>`;
+  if (isListed(type)) {
+    return html`<${Several} key=${type} type=${type} value=${chosen} onChange=${(/** @type {string[]} */ changed) => change({ chosen: changed })} label=${LABELS[type]} known=${known} />`;
   }
   if (type === 'query-param') {
     return html`<input ...${known} aria-label="Parameter name" placeholder="ref" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${key} onInput=${(/** @type {any} */ event) => change({ key: event.target.value })} />
       <input aria-label="Parameter value" placeholder="mail" maxlength="100" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onInput=${write} />`;
   }
-  if (type.endsWith('-date')) {
-    const onInput = (/** @type {any} */ event) => change({ value: event.target.value && new Date(event.target.value).toISOString() });
-    return html`<input ...${known} type="datetime-local" aria-label="Date and time" value=${localOrNothing(value)} onInput=${onInput} />`;
-  }
-  return html`<input ...${known} class="condition-code" aria-label="Value" placeholder=${EXAMPLES[type]} maxlength="20" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${value} onInput=${write} />
-    <span class="muted small condition-name" role="status">${nameOfCode(type, value)}</span>`;
+  const onInput = (/** @type {any} */ event) => change({ value: event.target.value && new Date(event.target.value).toISOString() });
+  return html`<input ...${known} type="datetime-local" aria-label="Date and time" value=${localOrNothing(value)} onInput=${onInput} />`;
 }

@@ -2,13 +2,16 @@
 
 import { guessUrl } from '../../core/address.js';
 import { localText, momentInText, number } from '../../core/format.js';
+import { nameOfValue } from './named.js';
 
-/** @typedef {{ type: string, key?: string, value: string }} ApiCondition */
+/** @typedef {import('./named.js').Option} Option */
+
+/** @typedef {{ type: string, key?: string, value: string | string[] }} ApiCondition a list if there are several values */
 /** @typedef {{ name?: string | null, url: string, conditions: ApiCondition[] }} ApiRule */
 /** @typedef {{ name?: string | null, url: string, weight: number }} ApiVariant */
 /** @typedef {{ rules: ApiRule[], variants: ApiVariant[], countries_known: boolean }} Routing */
 
-/** @typedef {{ id: number, type: string, key: string, value: string }} Condition */
+/** @typedef {{ id: number, type: string, key: string, value: string, chosen: string[] }} Condition what is chosen of a list is `chosen`, and anything else is `value` */
 /** @typedef {{ id: number, name: string, url: string, conditions: Condition[] }} Rule */
 /** @typedef {{ id: number, name: string, url: string, weight: string }} Variant */
 /** @typedef {{ rules: Rule[], variants: Variant[] }} Values what the editor has; an id tells what was moved or taken away */
@@ -16,50 +19,30 @@ import { localText, momentInText, number } from '../../core/format.js';
 export const MOST_RULES = 10;
 export const MOST_VARIANTS = 5;
 export const MOST_CONDITIONS = 5;
+export const MOST_VALUES = 50;
 export const LONGEST_NAME = 30;
 const WHOLE = 100;
 
-/** @typedef {{ value: string, label: string }} Option */
-
-/** @type {Option[]} */
-export const DEVICES = [
-  { value: 'ios', label: 'iPhone or iPad' },
-  { value: 'android', label: 'Android' },
-  { value: 'mobile', label: 'Any phone or tablet' },
-  { value: 'windows', label: 'Windows' },
-  { value: 'macos', label: 'Mac' },
-  { value: 'linux', label: 'Linux' },
-  { value: 'chromeos', label: 'Chromebook' },
-  { value: 'desktop', label: 'Any computer' },
-];
-/** @type {Option[]} */
-export const BROWSERS = [
-  { value: 'chrome', label: 'Chrome' },
-  { value: 'edge', label: 'Edge' },
-  { value: 'firefox', label: 'Firefox' },
-  { value: 'safari', label: 'Safari' },
-  { value: 'opera', label: 'Opera' },
-  { value: 'samsung', label: 'Samsung Internet' },
-];
 /** What a condition can look at. @type {Option[]} */
 export const TYPES = [
+  { value: 'country', label: 'Country' },
+  { value: 'language', label: 'Language' },
   { value: 'device', label: 'Device' },
   { value: 'browser', label: 'Browser' },
-  { value: 'language', label: 'Language' },
-  { value: 'country', label: 'Country' },
   { value: 'query-param', label: 'Parameter' },
   { value: 'before-date', label: 'Before' },
   { value: 'after-date', label: 'On or after' },
 ];
+const LISTED = ['country', 'language', 'device', 'browser'];
+
+/** Whether a condition chooses from a list. @param {string} type */
+export const isListed = (type) => LISTED.includes(type);
 
 let ids = 0;
 const newId = () => (ids += 1);
 
-/** With which value a condition of a type begins. @param {string} type @returns {Pick<Condition, 'type' | 'key' | 'value'>} */
-export function conditionOf(type) {
-  const values = /** @type {Record<string, string>} */ ({ device: DEVICES[0].value, browser: BROWSERS[0].value, 'before-date': tomorrow(), 'after-date': tomorrow() });
-  return { type, key: '', value: values[type] ?? '' };
-}
+/** With which value a condition of a type begins. @param {string} type @returns {Pick<Condition, 'type' | 'key' | 'value' | 'chosen'>} */
+export const conditionOf = (type) => ({ type, key: '', value: type.endsWith('-date') ? tomorrow() : '', chosen: [] });
 
 function tomorrow() {
   const date = new Date();
@@ -67,16 +50,16 @@ function tomorrow() {
   return date.toISOString();
 }
 
-/** @returns {Condition} */
-export const newCondition = () => ({ id: newId(), ...conditionOf('device') });
-/** @returns {Rule} */
-export const newRule = () => ({ id: newId(), name: '', url: '', conditions: [newCondition()] });
+/** @param {string} [type] @returns {Condition} */
+export const newCondition = (type = 'device') => ({ id: newId(), ...conditionOf(type) });
+/** @param {string} [type] of its condition @returns {Rule} */
+export const newRule = (type) => ({ id: newId(), name: '', url: '', conditions: [newCondition(type)] });
 /** @returns {Variant} */
 export const newVariant = () => ({ id: newId(), name: '', url: '', weight: '' });
 
 /** @param {Routing} routing @returns {Values} */
 export const valuesOf = ({ rules, variants }) => ({
-  rules: rules.map(({ name, url, conditions }) => ({ id: newId(), name: name ?? '', url, conditions: conditions.map(({ type, key, value }) => ({ id: newId(), type, key: key ?? '', value })) })),
+  rules: rules.map(({ name, url, conditions }) => ({ id: newId(), name: name ?? '', url, conditions: conditions.map(ofApi) })),
   variants: variants.map(({ name, url, weight }) => ({ id: newId(), name: name ?? '', url, weight: String(weight) })),
 });
 
@@ -92,10 +75,17 @@ const named = (name) => (name.trim() ? { name: name.trim() } : {});
 /** @param {string} url */
 const written = (url) => guessUrl(url) ?? url.trim();
 
+/** @param {ApiCondition} condition @returns {Condition} */
+function ofApi({ type, key = '', value }) {
+  const chosen = [value].flat();
+  return { id: newId(), type, key, ...(isListed(type) ? { value: '', chosen } : { value: chosen[0], chosen: [] }) };
+}
+
 /** @param {Condition} condition @returns {ApiCondition} */
-function asApi({ type, key, value }) {
+function asApi({ type, key, value, chosen }) {
   if (type === 'query-param') return { type, key: key.trim(), value };
-  return { type, value: type === 'country' ? value.trim().toUpperCase() : value.trim() };
+  if (isListed(type)) return { type, value: chosen.length === 1 ? chosen[0] : chosen };
+  return { type, value: value.trim() };
 }
 
 /** How many of a hundred visitors the link's own target gets. @param {Variant[]} variants */
@@ -121,9 +111,8 @@ export const keyOf = (what, id) => `${what} ${id}`;
 const isWeight = (weight) => /^\d+$/.test(weight.trim()) && Number(weight) >= 1 && Number(weight) <= WHOLE;
 
 /** @param {Condition} condition */
-function conditionError({ type, key, value }) {
-  if (type === 'language' && !/^[a-z]{2,3}(-[0-9a-z]{2,8}){0,2}$/i.test(value.trim())) return 'Enter a language, such as fr or en-US.';
-  if (type === 'country' && !/^[a-z]{2}$/i.test(value.trim())) return 'Enter a two-letter country code, such as NO.';
+function conditionError({ type, key, value, chosen }) {
+  if (isListed(type) && chosen.length === 0) return `Choose at least one ${labelOf(TYPES, type).toLowerCase()}.`;
   if (type === 'query-param' && !key.trim()) return 'Enter a parameter name.';
   if (type.endsWith('-date') && Number.isNaN(Date.parse(value))) return 'Choose a date and time.';
   return undefined;
@@ -132,25 +121,11 @@ function conditionError({ type, key, value }) {
 /** @param {Option[]} options @param {string} value */
 const labelOf = (options, value) => options.find((option) => option.value === value)?.label ?? value;
 
-const countries = new Intl.DisplayNames(undefined, { type: 'region', fallback: 'none' });
-const languages = new Intl.DisplayNames(undefined, { type: 'language', fallback: 'none' });
-
-/** What a country or a language is called; nothing if nobody knows. @param {string} type @param {string} code */
-export function nameOfCode(type, code) {
-  try {
-    return (type === 'country' ? countries.of(code.trim().toUpperCase()) : languages.of(code.trim())) ?? '';
-  } catch {
-    return '';
-  }
-}
-
 /** A condition as a reader has it. @param {Condition} condition */
-export function conditionWords({ type, key, value }) {
-  if (type === 'device') return labelOf(DEVICES, value);
-  if (type === 'browser') return labelOf(BROWSERS, value);
-  if (type === 'language' || type === 'country') return nameOfCode(type, value) || value;
-  if (type === 'query-param') return `parameter ${key} is ${value || 'empty'}`;
-  return `${type === 'before-date' ? 'before' : 'on or after'} ${momentInText(value)}`;
+export function conditionWords({ type, key, value, chosen }) {
+  if (isListed(type)) return `${labelOf(TYPES, type)}: ${chosen.map((one) => nameOfValue(type, one)).join(', ')}`;
+  if (type === 'query-param') return `Parameter ${key}: ${value || 'empty'}`;
+  return `${labelOf(TYPES, type)} ${momentInText(value)}`;
 }
 
 /** @param {string} text */

@@ -30,7 +30,7 @@ export function RuleList({ form, mode, areCountriesKnown }) {
   }
 
   function add() {
-    const added = newRule();
+    const added = newRule(areCountriesKnown ? 'country' : 'device');
     set([...rules, added]);
     setSaid('');
     focusLater(`[data-rule="${added.id}"] input`);
@@ -86,7 +86,7 @@ function RuleView({ rule, at, count, form, mode, change, move, remove }) {
   if (mode !== 'edit') {
     return html`<li class="rule" data-rule=${rule.id}>
       <div class="rule-head"><strong>${title}${rule.name && html` · <bdi>${rule.name}</bdi>`}</strong>${takeAway}</div>
-      <p>${rule.conditions.map(conditionWords).join(', ')}</p>
+      <p>${rule.conditions.map(conditionWords).join(' · ')}</p>
       <p class="muted rule-url"><bdi>${withoutScheme(rule.url)}</bdi></p>
     </li>`;
   }
@@ -103,11 +103,11 @@ function RuleView({ rule, at, count, form, mode, change, move, remove }) {
         <${Button} kind="quiet" class="compact rule-down" icon="down" label=${`Move ${title.toLowerCase()} down`} aria-disabled=${at === count - 1} onClick=${() => move(at, 1)} />
         ${takeAway}
       </div>
-      <div class="rule-fields">
-        <${Field} label="Name" isOptional dir="auto" maxlength=${LONGEST_NAME} autocomplete="off" placeholder="iPhones" value=${rule.name} onInput=${write('name')} />
-        <${Field} label="Destination" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" value=${rule.url} onInput=${write('url')} error=${error(keyOf('url', rule.id))} />
-      </div>
       <${Conditions} rule=${rule} title=${title} errorOf=${error} clear=${(/** @type {string} */ key) => form.setError(/** @type {any} */ (key), '')} change=${change} />
+      <div class="rule-fields">
+        <${Field} label="Destination" type="url" inputmode="url" spellcheck=${false} autocomplete="off" placeholder="https://" value=${rule.url} onInput=${write('url')} error=${error(keyOf('url', rule.id))} />
+        <${Field} label="Name" isOptional dir="auto" maxlength=${LONGEST_NAME} autocomplete="off" placeholder="iPhones" value=${rule.name} onInput=${write('name')} />
+      </div>
     </div>
   </li>`;
 }

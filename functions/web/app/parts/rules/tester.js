@@ -6,7 +6,8 @@ import { withoutScheme } from '../../core/format.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { Failure } from '../../ui/states.js';
-import { bodyOf, BROWSERS, DEVICES } from './routing.js';
+import { BROWSERS, DEVICES } from './named.js';
+import { bodyOf } from './routing.js';
 
 /** @typedef {{ url: string, name: string, rule: number | null, variant: number | null }} Led */
 
@@ -44,7 +45,7 @@ export function Tester({ code, values, areCountriesKnown }) {
     event.preventDefault();
     test();
   };
-  const options = (/** @type {string} */ any, /** @type {import('./routing.js').Option[]} */ list) => html`<option value="">${any}</option>${list.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}`;
+  const options = (/** @type {string} */ any, /** @type {import('./named.js').Option[]} */ list) => html`<option value="">${any}</option>${list.map(({ value, label }) => html`<option key=${value} value=${value}>${label}</option>`)}`;
   return html`<details class="fold" onKeyDown=${onKeyDown}>
     <summary>Test the rules</summary>
     <div class="stack">
