@@ -107,8 +107,8 @@ const EDGE = 12;
  * @param {boolean} isUp
  * @returns {boolean} whether it has more room above its button
  */
-function place(root, isUp) {
-  const list = /** @type {HTMLElement} */ (root.querySelector('[role=menu]'));
+export function place(root, isUp) {
+  const list = /** @type {HTMLElement} */ (root.querySelector('.menu-list'));
   const { top, bottom } = root.getBoundingClientRect();
   // A phone's bar lies over the page.
   const bar = /** @type {HTMLElement | null} */ (document.querySelector('.bottom'))?.offsetHeight ?? 0;
