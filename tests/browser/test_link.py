@@ -247,7 +247,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
         assert name == f"{sale}-{kind}.csv"
         assert value in table.decode()
     assert len(saved(tab, "Individual clicks")[1].decode().splitlines()) == 5
-    name, picture = saved(tab, "Chart as a picture")
+    name, picture = saved(tab, "Chart image")
     assert name == f"{sale}-clicks.png" and picture.startswith(PNG)
     # Out of sight, nothing is left.
     expect(tab.page.locator(".picture-box")).to_have_count(0)

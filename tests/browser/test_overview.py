@@ -260,7 +260,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     name, countries = saved(tab, "Countries")
     assert name == "overview-countries.csv"
     assert countries.decode().splitlines()[:2] == ["country,count", "NO,4"]
-    name, picture = saved(tab, "Chart as a picture")
+    name, picture = saved(tab, "Chart image")
     assert name == "overview-clicks.png" and picture.startswith(PNG)
     tab.go(page_of("a/b c"), heading="Tag a/b c")
     assert saved(tab, "Clicks over time")[0] == "a-b c-series.csv"
