@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Route, expect
 from support.api import FIREFOX, Account, Api
 from support.sample_data import BOT, VISITS, aged, sale_of
 from support.listening import hears, listen
-from support.overlays import DATES
+from support.overlays import DATES, GROUPED, WHOSE
 from support.tab import Tab, Tabs
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -80,15 +80,14 @@ def test_a_bar_that_is_pressed_again_and_all_chips_are_taken_away(tabs: Tabs, sh
 
 def test_people_bots_and_all_are_told_apart(tabs: Tabs, filled: Account) -> None:
     tab = tabs.open(filled, f"links/{sale_of(filled)}")
-    whose = tab.page.get_by_role("group", name="Clicks by")
     tab.clicks_are(6)
-    expect(tab.button("Humans", whose)).to_have_attribute("aria-pressed", "true")
-    tab.press(tab.button("Bots", whose), clicks=2)
+    expect(tab.button(WHOSE)).to_contain_text("Humans")
+    tab.pick(tab.button(WHOSE), "Bots", clicks=2)
     expect(tab.figures()).to_contain_text("bots and link previews only")
     expect(tab.figures()).not_to_contain_text("Unique visitors")
     expect(latest(tab)).to_have_count(2)
     assert tab.view().endswith("?audience=bot&audience=prefetch")
-    tab.press(tab.button("All", whose), clicks=8)
+    tab.pick(tab.button(WHOSE), "All", clicks=8)
     tab.go_back(clicks=2)
 
 
@@ -139,7 +138,7 @@ def test_the_running_day_is_no_whole_one(tabs: Tabs, filled: Account) -> None:
     _, series = saved(tab, "Clicks over time")
     head, *lines = series.decode().splitlines()
     assert head.endswith(",note") and lines[-1].endswith(",so far")
-    tab.press(tab.button("Weeks"), shows=tab.page.get_by_role("table", name=re.compile("^Clicks by week")))
+    tab.pick(tab.button(GROUPED), "Weeks", shows=tab.page.get_by_role("table", name=re.compile("^Clicks by week")))
     expect(tab.page.get_by_role("list").filter(has_text="Week so far")).to_be_visible()
 
 
@@ -210,7 +209,7 @@ def test_links_are_compared_also_with_one_that_is_gone(tabs: Tabs, api: Api, acc
     for code, count in counts.items():
         expect(table.get_by_role("row").filter(has_text=code).get_by_role("cell").first).to_contain_text(re.compile(f"{count}$"))
     expect(tab.page.locator(".legend bdi")).to_have_count(3)
-    tab.press(tab.button("All", tab.page.get_by_role("group", name="Clicks by")))
+    tab.pick(tab.button(WHOSE), "All")
     expect(table.get_by_role("row").filter(has_text=codes[1]).get_by_role("cell").first).to_contain_text(re.compile("2$"))
     tab.press(tab.button("Table"))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour")).get_by_role("columnheader")).to_have_count(4)
@@ -248,7 +247,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
         assert name == f"{sale}-{kind}.csv"
         assert value in table.decode()
     assert len(saved(tab, "Individual clicks")[1].decode().splitlines()) == 5
-    name, picture = saved(tab, "Chart as a picture")
+    name, picture = saved(tab, "Chart image")
     assert name == f"{sale}-clicks.png" and picture.startswith(PNG)
     # Out of sight, nothing is left.
     expect(tab.page.locator(".picture-box")).to_have_count(0)
@@ -271,7 +270,7 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     for word in ["news.example", "Firefox", "Safari", "iOS", "Desktop", "Mobile"]:
         expect(tab.page.get_by_role("main").get_by_text(word, exact=False).first).to_be_visible()
     # Eight visits, of which two are a crawler's.
-    tab.press(tab.button("All", tab.page.get_by_role("group", name="Clicks by")))
+    tab.pick(tab.button(WHOSE), "All")
     expect(numbers).to_contain_text(re.compile(r"Clicks\s*8"))
     expect(numbers).to_contain_text(re.compile(r"Human clicks\s*6"))
 
@@ -279,7 +278,7 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     table = tab.page.get_by_role("table", name="Clicks by day, 30 days")
     expect(table.get_by_role("row")).to_have_count(31)
     expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"6\s*8"))
-    tab.press(tab.button("Humans", tab.page.get_by_role("group", name="Clicks by")))
+    tab.pick(tab.button(WHOSE), "Humans")
     tab.press(tab.button("24 h"))
     expect(tab.page.get_by_role("table", name="Clicks by hour, 24 hours").get_by_role("row")).to_have_count(25)
     assert tab.view() == f"links/{sale}?table=1&range=24h"
@@ -288,7 +287,7 @@ def test_the_numbers_of_a_link_can_be_read(tabs: Tabs, filled: Account) -> None:
     tab.pick(tab.button(DATES), "Custom range")
     tab.press(tab.button("Show", tab.dialog("Custom range")))
     expect(tab.page.get_by_role("table", name=re.compile("^Clicks by hour"))).to_be_visible()
-    tab.press(tab.button("Days"), shows=tab.page.get_by_role("table", name=re.compile("^Clicks by day")))
+    tab.pick(tab.button(GROUPED), "Days", shows=tab.page.get_by_role("table", name=re.compile("^Clicks by day")))
 
 
 def test_clicks_and_changes_appear_while_one_looks(tabs: Tabs, api: Api, account: Account) -> None:

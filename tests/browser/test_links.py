@@ -45,7 +45,8 @@ def test_a_pasted_url_becomes_a_link_and_is_taken_back(tabs: Tabs, account: Acco
     tab.write(field, "https://example.com/a/long/path", then="Enter", says="You already have this link. Copied.", links=1)
 
     tab.write(field, "https://example.com/oops", then="Enter", links=2)
-    tab.press(tab.button("Undo").last, says="Link deleted.", links=1)
+    tab.says("2 links created.")
+    tab.press(tab.button("Undo"), says="2 links deleted.", links=0)
 
 
 # The connection of somebody far away. Answers that a test makes up take as long.
@@ -305,7 +306,24 @@ def test_links_are_found_by_word_tag_and_status(tabs: Tabs, shop: Account) -> No
     tab.reload()
     tab.links.get_by_role("link", name="Spring sale").click()
     expect(tab.page.get_by_role("link", name="shop.example.com/spring")).to_be_visible()
-    tab.go_back(links=1, at="links?q=sale&tag=spring&sort=oldest")
+    tab.go_back(links=1, at="links?q=sale&tag=spring&sort=oldest", focuses=tab.links.get_by_role("link", name="Spring sale"))
+
+
+def test_a_row_has_title_short_link_and_destination_and_going_back_returns_to_it(tabs: Tabs, account: Account, subtests: pytest.Subtests) -> None:
+    links = made_up_links(400)
+    links[300] |= {"title": None, "original_url": "https://www.müller.example/a/b?c=d", "short_code": "untitled"}
+    for width in (360, 1280):
+        with subtests.test(width=width):
+            tab = tabs.open(account, "links", width=width, refused=[404], answers=listed(links))
+            row = tab.links.filter(has_text="untitled")
+            tab.until("() => { scrollTo(0, scrollY + 500); return document.body.textContent.includes('untitled'); }")
+            expect(row.get_by_role("link")).to_have_text("/a/b?c=d")
+            expect(row.locator(".link-where")).to_contain_text(re.compile("untitled leads to .*www.müller.example/a/b"))
+            expect(row.locator(".letter")).to_have_text("M")
+            expect(row.get_by_role("button", name=re.compile("^Copy"))).to_have_count(1)
+            row.locator(".link-where").click()
+            tab.brings(heading="untitled", at="links/untitled")
+            tab.go_back(focuses=row.get_by_role("link"))
 
 
 def test_links_are_found_by_any_of_several_tags_and_without_others(tabs: Tabs, shop: Account, input_device: str) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from support.api import Account, Api
 from support.sample_data import VISITS
 from support.listening import hears, listen
-from support.overlays import DATES
+from support.overlays import DATES, WHOSE
 from support.tab import Tab, Tabs
 from test_every_page import judge
 from test_link import PNG, saved
@@ -170,13 +170,13 @@ def test_the_last_days_are_read_once_and_visitors_only_when_seen(tabs: Tabs, sho
 
 def test_people_and_bots_are_told_apart_and_nothing_filters(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "overview", clicks=CLICKS)
-    whose = visitors(tab).get_by_role("group", name="Clicks by")
-    expect(tab.button("Humans", whose)).to_have_attribute("aria-pressed", "true")
+    whose = tab.button(WHOSE, visitors(tab))
+    expect(whose).to_contain_text("Humans")
     expect(bars(tab, "Countries").filter(has_text="Norway")).to_contain_text("4")
-    tab.press(tab.button("Bots", whose), counts=(bars(tab, "Devices"), 1))
+    tab.pick(whose, "Bots", counts=(bars(tab, "Devices"), 1))
     expect(bars(tab, "Devices")).to_contain_text("Bot")
     assert tab.view().endswith("?audience=bot&audience=prefetch")
-    tab.press(tab.button("All", whose), shows=bars(tab, "Devices").filter(has_text="Desktop"))
+    tab.pick(whose, "All", shows=bars(tab, "Devices").filter(has_text="Desktop"))
     # Figures and chart have human clicks and all clicks beside each other.
     tab.clicks_are(CLICKS)
     # Nothing can be filtered by, so nothing is a button.
@@ -260,7 +260,7 @@ def test_what_is_shown_is_saved(tabs: Tabs, shop: Account) -> None:
     name, countries = saved(tab, "Countries")
     assert name == "overview-countries.csv"
     assert countries.decode().splitlines()[:2] == ["country,count", "NO,4"]
-    name, picture = saved(tab, "Chart as a picture")
+    name, picture = saved(tab, "Chart image")
     assert name == "overview-clicks.png" and picture.startswith(PNG)
     tab.go(page_of("a/b c"), heading="Tag a/b c")
     assert saved(tab, "Clicks over time")[0] == "a-b c-series.csv"

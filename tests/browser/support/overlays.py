@@ -17,6 +17,8 @@ class Overlay:
     open: Callable[[Tab], object]
     role: str
     name: str | re.Pattern[str]
+    # Whether the page behind it stays in use.
+    is_popover: bool = False
 
 
 def press(*keys: str) -> Callable[[Tab], object]:
@@ -77,8 +79,10 @@ def show_rules(tab: Tab) -> None:
     drawer.locator("summary", has_text="Test the rules").click()
 
 
-# What shows the dates of a range.
+# What shows the dates of a range, whose clicks there are, and what they are counted by.
 DATES = re.compile("^Days: ")
+WHOSE = re.compile("^Clicks by: ")
+GROUPED = re.compile("^Group by: ")
 # The link that skips to the content lies over it while it has the focus, so it is opened with a key. A phone has no such menu.
 SWITCHER = re.compile("Switch workspace|^More$")
 OVERLAYS = {
@@ -91,14 +95,14 @@ OVERLAYS = {
     "a QR code": Overlay("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Overlay("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),
     "named times": Overlay("links/{code}", click(DATES), "menu", DATES),
-    "days of an overview": Overlay("overview", choose_days, "dialog", "Custom range"),
+    "days of an overview": Overlay("overview", choose_days, "dialog", "Custom range", is_popover=True),
     "tags": Overlay("overview", click(re.compile("^Links: ")), "menu", re.compile("^Links: ")),
     "a tag that is renamed": Overlay("tags", click("Rename sale"), "dialog", "Rename the tag sale"),
     "tags that are merged": Overlay("tags", merge_tags, "dialog", "Rename the tag sale"),
     "a tag that is deleted": Overlay("tags", click("Delete sale"), "dialog", "Delete the tag “sale”?"),
     "the order of tags": Overlay("tags", click(re.compile("^Sort by")), "menu", re.compile("^Sort by")),
     "what can be downloaded": Overlay("links/{code}", click("Download"), "menu", "Download"),
-    "dates": Overlay("links", click("Created"), "dialog", "Created between"),
+    "dates": Overlay("links", click("Created"), "dialog", "Created between", is_popover=True),
     "a question": Overlay("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
     "what else can be done to a selection": Overlay("links?tag=spring", show_more_for_selected, "menu", "More for the selected links"),
     "the expiry of a selection": Overlay("links?tag=spring", expire_selected, "dialog", "Expiration of 1 link"),
@@ -112,7 +116,7 @@ OVERLAYS = {
     "closing the workspace": Overlay("settings", click("Close this workspace"), "dialog", re.compile("^Close .+")),
     "whose activity": Overlay("activity", click("Person"), "menu", "Person"),
     "of what kind activity is": Overlay("activity", click("Action"), "menu", "Action"),
-    "days of activity": Overlay("activity", click("Date"), "dialog", "Date range"),
+    "days of activity": Overlay("activity", click("Date"), "dialog", "Date range", is_popover=True),
     "a new workspace": Overlay("settings", click("New workspace"), "dialog", "New workspace"),
     "a row's menu": Overlay("links?tag=spring", click(re.compile("^More for ")), "menu", re.compile("^More for ")),
     "a link's menu": Overlay("links/{code}", lambda tab: tab.page.get_by_role("main").get_by_role("button", name="More").click(), "menu", "More"),
@@ -145,10 +149,12 @@ def wrong_overlay(tab: Tab, overlay: Overlay) -> list[str]:
     wrong = wrong_names(tree)
     opened, *more = tree.find(overlay.role)
     # Nothing else can be read behind a dialog.
-    if more or (overlay.role == "dialog" and (tree.find("main", "navigation", "banner", "contentinfo") or not opened.states.get("modal"))):
+    if more or (overlay.role == "dialog" and not overlay.is_popover and (tree.find("main", "navigation", "banner", "contentinfo") or not opened.states.get("modal"))):
         wrong.append(f"more than {opened} can be read: {', '.join(map(str, tree.all()))}")
     if not tab.page.evaluate(f"document.activeElement.closest('[role={overlay.role}], {overlay.role}') !== null"):
         wrong.append(f"the focus is at {tab.page.evaluate('document.activeElement.outerHTML.slice(0, 200)')}")
+    if overlay.is_popover:
+        return wrong
     if overlay.role == "menu":
         titles = [node.name for node in tree.find("button") if node.states.get("expanded") and node.states.get("hasPopup") == "menu"]
     else:

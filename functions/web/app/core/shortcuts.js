@@ -47,6 +47,8 @@ export function useShortcuts(group, list) {
 /** @param {KeyboardEvent} event */
 function isTyping(event) {
   const target = /** @type {HTMLElement} */ (event.target);
+  // No URL begins with it.
+  if (event.key === '?' && target.matches('[type=url]:placeholder-shown')) return false;
   return target.matches(BOX) ? event.key === ' ' : takesText(target);
 }
 

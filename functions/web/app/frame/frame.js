@@ -45,7 +45,7 @@ export function Frame({ page }) {
     workspace: pages.filter(({ group }) => group === 'workspace'),
     unread,
     current: isNowhere && page !== ACCOUNT ? NOWHERE.path : (page?.within ?? (path.split('/')[0] || 'links')),
-    account: accountItems(openPalette, openKeys),
+    tools: [{ label: FIND, icon: /** @type {const} */ ('search'), note: `${MOD} K`, act: openPalette }, { label: 'Keyboard shortcuts', icon: /** @type {const} */ ('list'), note: '?', act: openKeys }],
     nameWorkspace,
   };
   const onSkip = (/** @type {Event} */ event) => {
@@ -62,10 +62,10 @@ export function Frame({ page }) {
 }
 
 /** @typedef {import('../pages.js').PageEntry} PageEntry */
-/** @typedef {{ work: PageEntry[], workspace: PageEntry[], unread: string, current: string, account: import('../ui/menu.js').MenuItem[], nameWorkspace: () => void }} RailProps */
+/** @typedef {{ work: PageEntry[], workspace: PageEntry[], unread: string, current: string, tools: import('../ui/menu.js').MenuItem[], nameWorkspace: () => void }} RailProps */
 
 /** @param {RailProps} props */
-function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
+function Rail({ work, workspace, unread, current, tools, nameWorkspace }) {
   const { email, me, isNowhere } = useStore(session);
   const trouble = troubleOf(me);
   const groups = [work, workspace].filter((group) => group.length > 0);
@@ -76,8 +76,9 @@ function Rail({ work, workspace, unread, current, account, nameWorkspace }) {
     <nav aria-label="Pages">
       ${groups.map((group) => html`<ul>${group.map((page) => html`<li><${PageLink} page=${page} unread=${unread} current=${current} /></li>`)}</ul>`)}
     </nav>
+    ${tools.map(({ label, icon, note, act }) => html`<button type="button" class="rail-item" onClick=${act}><${Icon} name=${icon} /><span class="rail-label">${label}</span><span class="menu-note" aria-hidden="true">${note}</span></button>`)}
     ${trouble && html`<a class="rail-item unconfirmed" href=${href('account')}><${Icon} name="warn" /><span class="rail-label">${trouble}</span></a>`}
-    <${Menu} class="rail-item" align="start" isUp items=${account}>
+    <${Menu} class="rail-item" align="start" isUp items=${accountItems()}>
       <${Icon} name="account" /><span class="rail-label">${email || 'Account'}</span>
     <//>
   </header>`;
@@ -90,13 +91,13 @@ function troubleOf(me) {
 }
 
 /** @param {RailProps} props */
-function BottomBar({ work, workspace, unread, current, account, nameWorkspace }) {
+function BottomBar({ work, workspace, unread, current, tools, nameWorkspace }) {
   const trouble = troubleOf(session.get().me);
   const items = [
     ...(trouble ? [{ label: trouble, icon: /** @type {const} */ ('warn'), href: href('account') }] : []),
-    ...[...work.filter(({ isUnderMore }) => isUnderMore), ...workspace].map(({ title, icon, path: to }) => ({ label: title, icon, href: href(to) })),
-    ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace)),
-    ...account,
+    ...[...work.filter(({ isUnderMore }) => isUnderMore), ...workspace].map(({ title, icon, path: to }) => ({ group: 'Pages', label: title, icon, href: href(to) })),
+    ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace).map((item) => ({ group: 'Workspaces', ...item }))),
+    ...[...tools, ...accountItems()].map((item) => ({ group: 'Account', ...item })),
   ];
   return html`<nav class="bottom" aria-label="Pages">
     ${work.filter(({ isUnderMore }) => !isUnderMore).map((page) => html`<${PageLink} page=${page} unread=${unread} current=${current} />`)}
@@ -121,10 +122,5 @@ const LEAVING = [
   { label: 'Sign out', icon: 'out', act: () => signOut() },
 ];
 
-/** @param {() => void} openPalette @param {() => void} openKeys @returns {import('../ui/menu.js').MenuItem[]} */
-const accountItems = (openPalette, openKeys) => [
-  { label: FIND, icon: 'search', note: `${MOD} K`, act: openPalette },
-  { label: 'Account', icon: 'account', href: href('account') },
-  { label: 'Keyboard shortcuts', icon: 'more', act: openKeys },
-  ...LEAVING,
-];
+/** @returns {import('../ui/menu.js').MenuItem[]} */
+const accountItems = () => [{ label: 'Account', icon: 'account', href: href('account') }, ...LEAVING];

@@ -80,20 +80,20 @@ function useArrival(path, isReady) {
 }
 
 /**
- * Gives the heading the focus, also if it is drawn anew, until somebody does something.
+ * Gives the form's first field or the heading the focus, also if it is drawn anew, until somebody does something.
  * @returns {() => void} ends it
  */
 function focusHeading() {
   const main = /** @type {HTMLElement} */ (document.querySelector('main'));
-  const focus = () => document.activeElement === document.body && /** @type {HTMLElement | null} */ (main.querySelector('h1'))?.focus({ preventScroll: true });
-  const observer = new MutationObserver(focus);
+  const focus = () => /** @type {HTMLElement | null} */ (main.querySelector('[autofocus]') ?? main.querySelector('h1'))?.focus({ preventScroll: true });
+  const observer = new MutationObserver(() => document.activeElement?.matches('body, h1') && focus());
   const release = () => {
     observer.disconnect();
     for (const type of BY_PEOPLE) removeEventListener(type, release, true);
   };
   for (const type of BY_PEOPLE) addEventListener(type, release, true);
   observer.observe(main, { childList: true, subtree: true });
-  /** @type {HTMLElement | null} */ (main.querySelector('h1'))?.focus({ preventScroll: true });
+  focus();
   return release;
 }
 

@@ -5,9 +5,10 @@ import { day } from '../core/format.js';
 import { setQuery } from '../core/router.js';
 import { Chip } from './chips.js';
 import { useLaterFocus } from './later-focus.js';
+import { Icon } from './icons.js';
 import { Lazy } from './lazy.js';
 
-/** @param {{ label: string, title: string, from: string, to: string }} props `title` is that of the dialog */
+/** @param {{ label: string, title: string, from: string, to: string }} props `title` is that of the popover */
 export function DateFilter({ label, title, from, to }) {
   const [isOpen, setOpen] = useState(false);
   const { part, focusLater } = useLaterFocus();
@@ -16,10 +17,12 @@ export function DateFilter({ label, title, from, to }) {
     change();
   };
   const close = focused(() => setOpen(false));
+  // Whoever has gone elsewhere stays there.
+  const leave = () => (part.current?.contains(document.activeElement) ? close() : setOpen(false));
   const [first, last] = [from, to].map((text) => text && day(`${text}T12:00`));
   const words = first && last ? `${first} – ${last}` : first ? `Since ${first}` : `Until ${last}`;
-  return html`<div class="chips" ref=${part}>${from || to
+  return html`<div class="menu" ref=${part}>${from || to
     ? html`<${Chip} tone="on" removeLabel="Clear dates" onRemove=${focused(() => setQuery({ from: '', to: '' }))}>${words}<//>`
-    : html`<${Chip} onClick=${() => setOpen(true)}>${label}<//>`}
-  ${isOpen && html`<${Lazy} load=${() => import('../parts/dates/dates.js')} name="DatesDialog" title=${title} from=${from} to=${to} onFailure=${close} onClose=${close} />`}</div>`;
+    : html`<button type="button" class="chip" aria-haspopup="dialog" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${label}<${Icon} name="down" /></button>`}
+  ${isOpen && html`<${Lazy} load=${() => import('../parts/dates/dates.js')} name="DatesPopover" title=${title} from=${from} to=${to} onFailure=${close} onClose=${leave} />`}</div>`;
 }

@@ -14,6 +14,7 @@ import { useId } from './field.js';
  * @property {boolean} [isDanger]
  * @property {boolean} [isCurrent]
  * @property {boolean} [isDisabled] whether it is shown, but can't be chosen
+ * @property {string} [group] the heading above it and those behind it that have the same
  * @property {string} [note] in small print
  * @property {boolean} [isNarrow] whether it is for narrow windows only, where there is no room for a button
  */
@@ -93,7 +94,10 @@ export function Menu({ children, label, items, class: classes = 'button quiet', 
     html`<div class=${`menu-list ${align} ${isUp ? 'up' : ''} ${isFlipped ? 'flipped' : ''}`} role="menu" id=${id} aria-labelledby=${`${id}-opener`}>
       ${
         // The key keeps a press that has begun on its item when others appear above it, as workspaces do once they are read.
-        shown.map((item) => html`<${ItemView} key=${item.key ?? item.label} item=${item} choose=${choose(item)} />`)
+        shown.flatMap((item, at) => [
+          item.group && item.group !== shown[at - 1]?.group && html`<div role="separator" class="menu-group" key=${`group ${item.group}`} aria-label=${item.group}>${item.group}</div>`,
+          html`<${ItemView} key=${item.key ?? item.label} item=${item} choose=${choose(item)} />`,
+        ])
       }
     </div>`}
   </div>`;
@@ -107,8 +111,8 @@ const EDGE = 12;
  * @param {boolean} isUp
  * @returns {boolean} whether it has more room above its button
  */
-function place(root, isUp) {
-  const list = /** @type {HTMLElement} */ (root.querySelector('[role=menu]'));
+export function place(root, isUp) {
+  const list = /** @type {HTMLElement} */ (root.querySelector('.menu-list'));
   const { top, bottom } = root.getBoundingClientRect();
   // A phone's bar lies over the page.
   const bar = /** @type {HTMLElement | null} */ (document.querySelector('.bottom'))?.offsetHeight ?? 0;

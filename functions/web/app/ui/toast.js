@@ -5,22 +5,29 @@ import { createStore, useStore } from '../core/store.js';
 import { Button } from './button.js';
 
 /** @typedef {{ label: string, act: () => void }} ToastAction */
-/** @typedef {{ id: number, text: string, tone: 'plain' | 'bad', actions: ToastAction[] }} Toast */
+/** @typedef {{ id: number, text: string, tone: 'plain' | 'bad', actions: ToastAction[], many?: string, count: number }} Toast */
 
 const SHOWN_MS = 6_000;
 const SHOWN_WITH_ACTIONS_MS = 12_000;
 const AT_MOST = 3;
 
 const toasts = createStore({ list: /** @type {Toast[]} */ ([]) });
-let count = 0;
+let next = 0;
 
 /**
  * @param {string} text a sentence
- * @param {{ tone?: 'plain' | 'bad', actions?: ToastAction[] }} [options]
+ * @param {{ tone?: 'plain' | 'bad', actions?: ToastAction[], many?: string }} [options] with `many`, such as `links created`, it joins the one before, and so do their last actions
  */
-export function toast(text, { tone = 'plain', actions = [] } = {}) {
-  const shown = { id: (count += 1), text, tone, actions };
-  toasts.set({ list: [...toasts.get().list, shown].slice(-AT_MOST) });
+export function toast(text, { tone = 'plain', actions = [], many } = {}) {
+  const { list } = toasts.get();
+  const before = many && list.find((one) => one.many === many);
+  const shown = { id: (next += 1), text, tone, actions, many, count: 1 };
+  if (before) {
+    const [first, last] = [before, shown].map((one) => one.actions[one.actions.length - 1]);
+    const both = () => [first, last].forEach(({ act }) => act());
+    Object.assign(shown, { count: before.count + 1, text: `${before.count + 1} ${many}.`, actions: last ? [{ label: last.label, act: both }] : [] });
+  }
+  toasts.set({ list: [...list.filter((one) => one !== before), shown].slice(-AT_MOST) });
 }
 
 /**
@@ -74,8 +81,8 @@ function ToastView({ id, text, tone, actions }) {
     onFocusIn=${hold(true)}
     onFocusOut=${hold(false)}
   >
-    <p>${text}</p>
-    ${actions.map((action) => html`<${Button} kind="quiet" onClick=${act(action)}>${action.label}<//>`)}
+    <p id=${`toast-${id}`}>${text}</p>
+    ${actions.map((action) => html`<${Button} kind="quiet" aria-describedby=${`toast-${id}`} onClick=${act(action)}>${action.label}<//>`)}
     <${Button} kind="quiet" icon="close" label="Dismiss" onClick=${() => dismiss(id)} />
   </div>`;
 }

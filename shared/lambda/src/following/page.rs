@@ -42,6 +42,12 @@ const DRAWING: &str = concat!(
     r#"<circle cx="144" cy="16" r="7"/><path d="M24 16h36M100 16h36M70 10l4 12M86 10l4 12"/></svg>"#
 );
 
+/// What keeps a link from those without its password.
+const LOCK: &str = concat!(
+    r#"<svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true"><rect x="6" y="14" width="20" height="14" rx="3"/>"#,
+    r#"<path d="M10 14v-4a6 6 0 0 1 12 0v4M16 19v4"/></svg>"#
+);
+
 /// What the pages may load and do: apply their style, and nothing else. It is made with the first page, since most environments
 /// never show one.
 fn policy() -> HeaderValue {
@@ -109,7 +115,7 @@ fn of(problem: Problem, more_advice: &str, contact: Option<&str>) -> String {
     let contact = contact
         .map(escaped)
         .map_or_else(String::new, |contact| format!(r#" · Report abuse: <a href="mailto:{contact}">{contact}</a>"#));
-    page(what, "", &format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>\n<small>{code}{contact}</small>"))
+    page(what, "", DRAWING, &format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>\n<small>{code}{contact}</small>"))
 }
 
 /// What there is to say of capital and small letters: they matter only in codes that may be generated.
@@ -151,7 +157,7 @@ fn asking(problem: Problem, action: &str) -> String {
 <button>Open link</button>
 </form>"#
     );
-    page(what, "", &form)
+    page(what, "", LOCK, &form)
 }
 
 /// The page for machines, with what chats and social networks show (the [Open Graph protocol](https://ogp.me)).
@@ -180,11 +186,11 @@ fn teaser_of(preview: Option<&Preview>, short_url: &str) -> String {
     let text = description
         .as_ref()
         .map_or(Cow::Borrowed("Open this link to continue."), |description| escaped(description.as_str()));
-    page(&title, &meta, &format!("<h1>{title}</h1>\n<p>{text}</p>"))
+    page(&title, &meta, DRAWING, &format!("<h1>{title}</h1>\n<p>{text}</p>"))
 }
 
 /// A page with this title, further elements of its head, and content, all of them HTML.
-fn page(title: &str, head: &str, content: &str) -> String {
+fn page(title: &str, head: &str, drawing: &str, content: &str) -> String {
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -196,7 +202,7 @@ fn page(title: &str, head: &str, content: &str) -> String {
 </head>
 <body>
 <main>
-{DRAWING}
+{drawing}
 {content}
 </main>
 </body>

@@ -26,15 +26,12 @@ const CARDS = {
   data: () => html`<${Card} title="Your data"><${MyData} /><//><${CloseAccount} />`,
 };
 
-/** A table needs more room than forms. */
-const WIDE_VIEW = 'activity';
-
 export function AccountPage() {
   const wanted = useStore(route).query.get('view') ?? '';
   const view = Object.hasOwn(CARDS, wanted) ? wanted : '';
   const show = (/** @type {string} */ value) => setQuery({ view: value }, { replace: false });
   return html`<${Page} title="Account">
-    <div class=${view === WIDE_VIEW ? 'stack' : 'narrow'}>
+    <div class="narrow">
       <div class="account-views"><${Choice} label="Account section" value=${view} options=${ACCOUNT_VIEWS} onChange=${show} /></div>
       ${CARDS[view]()}
     </div>

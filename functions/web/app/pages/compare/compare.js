@@ -54,8 +54,8 @@ function Shown({ compared, remove }) {
   const { period, links } = compared;
   const form = route.get().query.has('table') ? 'table' : 'chart';
   const chart = useMemo(() => chartOf(compared), [compared]);
-  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${period} />`}>
-      ${chart.series.length > 0 ? html`<${TimeChart} ...${chart} view=${form} onView=${showAs} />` : html`<p class="muted">None of these links are available.</p>`}
+  return html`<${Card} title="Clicks over time">
+      ${chart.series.length > 0 ? html`<${TimeChart} controls=${html`<${UnitChoice} ...${period} />`} ...${chart} view=${form} onView=${showAs} />` : html`<p class="muted">None of these links are available.</p>`}
     <//>
     <${ComparedTable} links=${links} period=${period} remove=${remove} />`;
 }

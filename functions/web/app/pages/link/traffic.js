@@ -70,9 +70,9 @@ export function Traffic({ link, showQr, onNews }) {
 function ChartCard({ view, shown }) {
   const form = view.query.has('table') ? 'table' : 'chart';
   useEffect(prepareCharts, []);
-  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${timeOf(view)} />`} class="over-time">
+  return html`<${Card} title="Clicks over time" class="over-time">
     ${shown
-      ? html`<${TimeChart} ...${shown.chart} view=${form} onView=${showAs} />
+      ? html`<${TimeChart} controls=${html`<${UnitChoice} ...${timeOf(view)} />`} ...${shown.chart} view=${form} onView=${showAs} />
           <p class="small-print">${noteOf(shown.answer)}</p>`
       : html`<${Skeleton} height=${CHART_HEIGHT + 24} />`}
   <//>`;

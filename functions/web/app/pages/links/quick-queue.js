@@ -120,7 +120,7 @@ async function announce(made) {
   const copied = isCopied ? ' Copied.' : '';
   const text = `${wordsOfMade(made, link)}${copied}`;
   if (made.reused) toast(text, { actions: editing });
-  else toast(text, { actions: [...editing, { label: 'Undo', act: () => undo(made.short_code, link) }] });
+  else toast(text, { many: 'links created', actions: [...editing, { label: 'Undo', act: () => undo(made.short_code, link) }] });
 }
 
 /** @param {string} code @param {Link} [link] */
@@ -130,7 +130,7 @@ async function undo(code, link) {
     if (link) noteChange(link);
     invalidate('overview');
     place()?.onUndone(code);
-    toast('Link deleted.');
+    toast('Link deleted.', { many: 'links deleted' });
   } catch (failure) {
     toastFailure('Couldn’t delete the link.', failure);
   }

@@ -10,8 +10,8 @@ import { chartOf, timeIn } from './time.js';
 export function ClicksCard({ overview, view, past, isPastUnknown }) {
   const form = route.get().query.has('table') ? 'table' : 'chart';
   const unread = isPastUnknown && view.days.before ? `Clicks of ${view.days.before.name} aren’t available. ` : '';
-  return html`<${Card} title="Clicks over time" actions=${html`<${UnitChoice} ...${view} />`}>
-    <${TimeChart} ...${chartOf(overview, view, past)} view=${form} onView=${showAs} />
+  return html`<${Card} title="Clicks over time">
+    <${TimeChart} controls=${html`<${UnitChoice} ...${view} />`} ...${chartOf(overview, view, past)} view=${form} onView=${showAs} />
     <p class="small-print">${wordsOfCovers(timeIn(overview, view, past).covers)} ${unread}Days are in UTC. ${ABOUT_HUMAN_CLICKS}</p>
   <//>`;
 }

@@ -20,7 +20,7 @@ export function DownloadMenu({ overview, view, past }) {
   const days = timeIn(overview, view, past).days.map(({ date, clicks, human_clicks }) => [date, clicks, human_clicks, noteOf(date)]);
   /** @type {Keepable[]} */
   const items = [
-    { label: 'Chart as a picture', note: 'PNG', save: (part) => part.savePicture(`${name}-clicks`, view.tag ? `${name}: ${title}` : `C${title.slice(1)}`, chart) },
+    { label: 'Chart image', note: 'PNG', save: (part) => part.savePicture(`${name}-clicks`, view.tag ? `${name}: ${title}` : `C${title.slice(1)}`, chart) },
     { label: 'Clicks over time', note: 'CSV', save: (part) => part.saveRows(`${name}-series`, ['period', 'clicks', 'human_clicks', 'note'], days) },
     ...KINDS_OF_LINKS.map((kind) => ({
       label: kind.title,

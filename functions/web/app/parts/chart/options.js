@@ -41,9 +41,13 @@ export function coloursOf(element) {
     text: resolve('var(--muted)'),
     ground: resolve('var(--surface)'),
   };
+  // With the reader's own colors, all would be one: what is above is told by its dashes, and a filling would hide it.
+  if (isForced()) Object.assign(colours, { fill: 'transparent', grid: resolve('GrayText'), before: resolve('GrayText') });
   probe.remove();
   return colours;
 }
+
+const isForced = () => matchMedia('(forced-colors: active)').matches;
 
 /** @typedef {ReturnType<typeof coloursOf>} Colours */
 
@@ -116,7 +120,8 @@ function styleOf(series, colours) {
   const isDot = series.values.filter((value) => value !== null).length === 1;
   const points = { show: isDot, size: 8, fill: strokeOf(series, colours) };
   const style = { label: series.label, stroke: strokeOf(series, colours), points };
-  const dash = dashOf(series.isRunning ? 'running' : series.look);
+  const isLine = series.look === 'line' && !series.isRunning;
+  const dash = isLine && isForced() ? [2, 3] : dashOf(series.isRunning ? 'running' : series.look);
   if (series.look === 'area') return { ...style, width: 2, dash, fill: colours.fill };
   return { ...style, width: series.look === 'line' || series.look === 'before' ? 1.5 : 2, dash };
 }

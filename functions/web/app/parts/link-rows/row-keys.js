@@ -1,12 +1,15 @@
 // Moving through the list by keys, and acting on the row where one is.
 
 import { useEffect, useRef, useState } from '../../vendor/preact.js';
+import { scrolledBefore } from '../../core/router.js';
 import { useShortcuts } from '../../core/shortcuts.js';
 import { copyText } from '../../ui/copy.js';
 import { toast } from '../../ui/toast.js';
-import { mayChange, ROW_HEIGHT } from './row.js';
+import { mayChange, opened, ROW_HEIGHT } from './row.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
+
+const RETURN_WITHIN_MS = 1_000;
 
 /**
  * @param {object} props
@@ -40,6 +43,21 @@ export function useRowKeys({ list, actions, selectMore, clear, hasSelection }) {
     countBefore.current = count;
     if (isGone && active >= 0 && count > 0) focusRow(Math.min(active, count - 1));
   }, [count]);
+
+  // After the page's heading has had the focus.
+  useEffect(() => {
+    if (count === 0) return undefined;
+    const back = scrolledBefore() === undefined ? -1 : list.links.findIndex((link) => link.short_code === opened.code);
+    opened.code = '';
+    const until = Date.now() + RETURN_WITHIN_MS;
+    let frame = 0;
+    // The page scrolls to where it was, which brings the row.
+    const focus = () => {
+      frame = requestAnimationFrame(() => document.activeElement?.matches('body, h1') && !focusRow(back) && Date.now() < until && focus());
+    };
+    if (back >= 0) focus();
+    return () => cancelAnimationFrame(frame);
+  }, [count > 0]);
 
   /** @param {number} step */
   function move(step) {

@@ -3,11 +3,11 @@ import { safeUrl } from '../../core/address.js';
 import { age, counted, fullTime, hostOf, momentInText, shortNumber, withoutScheme } from '../../core/format.js';
 import { usedOf } from '../../core/lists.js';
 import { rem } from '../../core/rem.js';
-import { href } from '../../core/router.js';
+import { href, navigate } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
-import { CopyButton, CopyText } from '../../ui/copy.js';
+import { CopyButton } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
 
@@ -28,6 +28,9 @@ export const STATUS_WORDS = {
   suspended: { word: 'Suspended', tone: 'warn' },
   deleted: { word: 'Deleted', tone: 'bad' },
 };
+
+/** The link whose row was used last, to which "back" returns. */
+export const opened = { code: '' };
 
 /** Members change what is theirs, admins everything. @param {Link} link */
 export const mayChange = (link) => mayAct('admin') || (mayAct('member') && link.created_by === session.get().me?.user_id);
@@ -53,7 +56,8 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
   const page = href(`links/${code}`);
   const classes = `link-row ${isSelected ? 'selected' : ''} ${isSelecting ? 'selecting' : ''} ${isNew ? 'fresh' : ''} ${link.status === 'active' ? '' : 'idle'}`;
   const onClick = (/** @type {any} */ event) => {
-    if (!event.target.closest('a, button, input, label, [role=menu]') && !getSelection()?.toString()) location.hash = page;
+    opened.code = code;
+    if (!event.target.closest('a, button, input, label, [role=menu]') && !getSelection()?.toString()) navigate(page);
   };
   return html`<li
     class=${classes}
@@ -66,16 +70,14 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
     <${Mark} link=${link} index=${index} isSelected=${isSelected} select=${actions.select} />
     <div class="link-main">
       <div class="link-line">
-        <${CopyText} class="short-url" text=${url} label=${`Copy ${withoutScheme(url)}`}><${ShortUrl} url=${url} code=${code} /><//>
+        <a class="link-title" dir=${link.title ? 'auto' : 'ltr'} href=${page} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>${link.title?.slice(0, SHOWN_TITLE) || pathOf(link.original_url)}</a>
         ${STATUS_WORDS[link.status] && html`<${Status} tone=${STATUS_WORDS[link.status].tone}>${STATUS_WORDS[link.status].word}<//>`}
         <${Note} text=${noteOf(link)} />
         ${isPutAway && html`<${Status} tone="muted">Archived<//>`}
         ${link.watch && link.status !== 'deleted' && html`<${Health} isDown=${isDown} />`}
         ${link.is_protected && html`<span class="locked" title="Password protected"><${Icon} name="lock" /><span class="hidden">Password protected</span></span>`}
       </div>
-      <a class="link-title" dir="auto" href=${page} aria-label=${link.title ? null : withoutScheme(link.original_url)} title=${link.title ? `${link.title}\n${link.original_url}` : link.original_url}>
-        ${link.title ? link.title.slice(0, SHOWN_TITLE) : html`<${Target} url=${link.original_url} />`}
-      </a>
+      <p class="link-where"><${ShortUrl} url=${url} code=${code} /><span class="hidden"> leads to </span><span class="link-arrow" aria-hidden="true">→</span><${Target} url=${link.original_url} /></p>
     </div>
     <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />
     <span class="link-clicks" title=${link.total_clicks === null ? 'Unavailable' : counted(link.total_clicks, 'click')}>
@@ -97,10 +99,13 @@ function Mark({ link, index, isSelected, select }) {
   const host = hostOf(link.original_url);
   const onClick = (/** @type {any} */ event) => select(index, event.shiftKey);
   return html`<label class="link-mark" style=${{ '--hue': String(hueOf(host)) }}>
-    <span class="letter" aria-hidden="true">${([...host][0] ?? '?').toUpperCase()}</span>
+    <span class="letter" aria-hidden="true">${letterOf(link.original_url)}</span>
     <input type="checkbox" checked=${isSelected} aria-label=${`Select ${link.short_code}`} onClick=${onClick} />
   </label>`;
 }
+
+/** The first of a host as it is written, also where it isn't Latin. @param {string} url */
+const letterOf = (url) => ([...withoutScheme(url).replace(/^[^/?#]*@/, '').replace(/^www\./i, '')][0] ?? '?').toUpperCase();
 
 /** A colour that a host always has. @param {string} host */
 function hueOf(host) {
@@ -112,14 +117,32 @@ function hueOf(host) {
 /** @param {{ url: string, code: string }} props */
 function ShortUrl({ url, code }) {
   const start = withoutScheme(url).slice(0, -code.length);
-  return html`<span class="short-host">${start}</span><span class="short-code">${code}</span>`;
+  return html`<span class="short-url"><span class="short-host">${start}</span><span class="short-code">${code}</span></span>`;
 }
 
-/** An address that loses its middle where there is no room. @param {{ url: string }} props */
+/** What a link without a title is called. @param {string} url */
+function pathOf(url) {
+  const text = withoutScheme(url);
+  const at = text.search(/[/?#]/);
+  return readable(at > 0 ? text.slice(at) : text);
+}
+
+/** A path in its own letters. @param {string} path */
+function readable(path) {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/** An address that loses the middle of its path where there is no room. @param {{ url: string }} props */
 export function Target({ url }) {
   const text = withoutScheme(url);
-  const cut = Math.max(text.length - KEPT_END, Math.ceil(text.length / 2));
-  return html`<span class="link-target"><span class="link-target-start">${text.slice(0, cut)}</span><span class="link-target-end">${text.slice(cut)}</span></span>`;
+  const path = Math.max(0, text.search(/[/?#]|$/));
+  const cut = Math.max(text.length - KEPT_END, Math.ceil((path + text.length) / 2));
+  const parts = [text.slice(0, path), text.slice(path, cut), text.slice(cut)];
+  return html`<span class="link-target">${parts.map((part) => html`<span>${part}</span>`)}</span>`;
 }
 
 /** @param {{ isDown: boolean }} props */

@@ -21,7 +21,7 @@ const NAMED_FAILURES = 3;
 /** @param {Link[]} links @param {import('./undo.js').TagChange} change @param {LinkList} list @param {Tell} tell */
 export function tagMany(links, change, list, tell) {
   const step = sameFor(links, tagsOf(change.add, change.remove));
-  return changeMany(step, (count) => `Tags of ${count} changed.`, (before) => tagsBack(before, change), list, tell);
+  return changeMany(step, (count) => `Tags for ${count} changed.`, (before) => tagsBack(before, change), list, tell);
 }
 
 /** @param {Link[]} links @param {boolean} archived @param {LinkList} list @param {Tell} tell */

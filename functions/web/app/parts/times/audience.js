@@ -2,7 +2,8 @@
 
 import { html } from '../../vendor/preact.js';
 import { setQuery } from '../../core/router.js';
-import { Choice } from '../../ui/chips.js';
+import { Icon } from '../../ui/icons.js';
+import { Menu } from '../../ui/menu.js';
 
 /** @typedef {'people' | 'bots' | 'all'} Audience */
 
@@ -11,6 +12,7 @@ export const AUDIENCES = { people: ['human'], bots: ['bot', 'prefetch'], all: ['
 
 export const ABOUT_HUMAN_CLICKS = 'Human clicks don’t include bots and link previews.';
 
+/** @type {{ value: Audience, label: string }[]} */
 const CHOICES = [
   { value: 'people', label: 'Humans' },
   { value: 'bots', label: 'Bots' },
@@ -28,5 +30,6 @@ export function audienceOf(query) {
 /** @param {{ audience: Audience }} props */
 export function AudienceChoice({ audience }) {
   const choose = (/** @type {Audience} */ wanted) => setQuery({ audience: wanted === 'people' ? '' : AUDIENCES[wanted] }, { replace: false });
-  return html`<${Choice} label="Clicks by" value=${audience} options=${CHOICES} onChange=${choose} />`;
+  const items = CHOICES.map(({ value, label }) => ({ label, isCurrent: value === audience, act: () => choose(value) }));
+  return html`<${Menu} class="button" align="start" items=${items}><span class="hidden">Clicks by: </span>${CHOICES.find(({ value }) => value === audience)?.label}<${Icon} name="down" /><//>`;
 }

@@ -2,12 +2,11 @@
 
 import { html, useState } from '../../vendor/preact.js';
 import { setQuery } from '../../core/router.js';
-import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
-import { Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
+import { Popover } from '../dates/popover.js';
 import { datesOf, dayOf, daysBetween, MOST_DAYS, utcDayOf } from './period.js';
 import { PRESETS } from './presets.js';
 
@@ -45,15 +44,17 @@ function Ranges({ range, dates, options, first, last, today, note }) {
     { label: 'Custom range', isCurrent: range === 'own', act: () => setChoosing(true) },
   ];
   return html`<${Choice} label="Range" value=${range} options=${options} onChange=${choose} />
-    <${Menu} class="button range-dates" align="start" items=${items}><span class="hidden">Days: </span>${dates}<${Icon} name="down" /><//>
-    ${isChoosing && html`<${OwnRange} first=${first} last=${last} today=${today} note=${note} onClose=${() => setChoosing(false)} />`}`;
+    <div class="menu">
+      <${Menu} class="button range-dates" align="start" items=${items}><span class="hidden">Days: </span>${dates}<${Icon} name="down" /><//>
+      ${isChoosing && html`<${OwnRange} first=${first} last=${last} today=${today} note=${note} onClose=${() => setChoosing(false)} />`}
+    </div>`;
 }
 
 /** @param {{ unit: import('./period.js').PeriodUnit, units: import('./period.js').PeriodUnit[] }} props */
 export function UnitChoice({ unit, units }) {
   if (units.length < 2) return null;
-  const options = units.map((value) => ({ value, label: UNITS[value] }));
-  return html`<${Choice} label="Group by" value=${unit} options=${options} onChange=${(/** @type {string} */ interval) => setQuery({ interval }, { replace: false })} />`;
+  const items = units.map((value) => ({ label: UNITS[value], isCurrent: value === unit, act: () => setQuery({ interval: value }, { replace: false }) }));
+  return html`<${Menu} class="button compact" items=${items}><span class="hidden">Group by: </span>${UNITS[unit]}<${Icon} name="down" /><//>`;
 }
 
 /** @param {OwnProps & { onClose: () => void }} props */
@@ -67,12 +68,9 @@ function OwnRange({ first, last, today, note, onClose }) {
     setQuery({ range: 'own', from, to }, { replace: false });
     onClose();
   };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="primary" type="submit" disabled=${Boolean(error)}>Show<//>`;
-  return html`<${Dialog} title="Custom range" onClose=${onClose} onSubmit=${submit} footer=${footer}>
-    <div class="own-range">
-      <${Field} label="Start date" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
-      <${Field} label="End date" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
-    </div>
+  return html`<${Popover} title="Custom range" isDisabled=${Boolean(error)} onSubmit=${submit} onClose=${onClose}>
+    <${Field} label="Start date" type="date" max=${today} value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
+    <${Field} label="End date" type="date" max=${today} value=${to} error=${error} onInput=${(/** @type {any} */ event) => setTo(event.target.value)} />
     <p class="small-print">${note}</p>
   <//>`;
 }

@@ -1,0 +1,47 @@
+// A small form that hangs from its button, while the page behind it stays in use.
+
+import { html, useLayoutEffect, useRef } from '../../vendor/preact.js';
+import { Button } from '../../ui/button.js';
+import { place } from '../../ui/menu.js';
+
+/**
+ * Stands in an element of the class `menu`, behind its button.
+ * @param {object} props
+ * @param {string} props.title
+ * @param {unknown} props.children
+ * @param {boolean} [props.isDisabled]
+ * @param {(event: Event) => void} props.onSubmit
+ * @param {() => void} props.onClose
+ */
+export function Popover({ title, children, isDisabled = false, onSubmit, onClose }) {
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  const latest = useRef(onClose);
+  latest.current = onClose;
+
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLFormElement} */ (form.current);
+    const root = /** @type {HTMLElement} */ (element.parentElement);
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
+    if (place(root, false)) element.classList.add('flipped');
+    element.querySelector('input')?.focus();
+    const onLeave = (/** @type {Event} */ event) => root.contains(/** @type {Node} */ (event.target)) || latest.current();
+    const types = ['pointerdown', 'focusin'];
+    for (const type of types) addEventListener(type, onLeave);
+    return () => {
+      for (const type of types) removeEventListener(type, onLeave);
+      // What it was opened by; whoever has gone elsewhere stays there.
+      if (element.contains(document.activeElement)) before?.focus();
+    };
+  }, []);
+
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
+  return html`<form ref=${form} class="menu-list start popover" role="dialog" aria-label=${title} novalidate onSubmit=${onSubmit} onKeyDown=${onKeyDown}>
+    ${children}
+    <div><${Button} kind="primary" type="submit" class="whole" disabled=${isDisabled}>Show<//></div>
+  </form>`;
+}
