@@ -404,7 +404,7 @@ def test_many_links_get_tags_and_lose_others_and_have_them_back(tabs: Tabs, shop
     tab.write(add, "spr", then="ArrowDown")
     tab.keys("Enter")
     tab.write(add, "2026,")
-    tab.submit("Change 3 links", {form.get_by_role("combobox", name="Remove"): "SALE,"}, form, says="Tags for 3 links changed.")
+    tab.submit("Change 3 links", {form.get_by_role("combobox", name="Remove"): "SALE,"}, form, says="Tags of 3 links changed.")
     after = [["theirs", "spring", "2026"], ["spring", "2026"], ["spring", "2026"]]
     assert tags_of(shop) == after
     expect(tab.links.get_by_role("button", name="Only links with the tag spring")).to_have_count(3)

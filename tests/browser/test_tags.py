@@ -64,7 +64,7 @@ def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Accoun
     assert tags_of(shop) == [["Spring", "Summer/sale 100%"], ["Summer/sale 100%"], ["old"], ["old"]]
     tab.reload(counts=(names(tab).filter(has_text="Summer/sale 100%"), 1))
     question = tab.open_dialog("Delete old", "Delete the tag “old”?")
-    expect(question).to_contain_text("1 link loses this tag, and archived ones as well. The links stay, with their statistics.")
+    expect(question).to_contain_text("1 link and any archived ones lose this tag. The links and their statistics stay.")
     tab.press(tab.button("Cancel", question), focuses=tab.button("Delete old"))
     for tag in ("old", "Summer/sale 100%"):
         tab.press(tab.button(f"Delete {tag}"))
