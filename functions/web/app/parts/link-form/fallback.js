@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { Skeleton } from '../../ui/states.js';
+import { LockedHint } from './destination.js';
 
 const LABEL = 'Fallback URL';
 const FIELD_HEIGHT = 80;
@@ -50,6 +51,6 @@ function Fixed({ url, value, error, onChange }) {
         : html`<${Button} class="compact" onClick=${after(() => onChange(url))}>Keep<//>`}
     </div>`}
     ${error && html`<p class="field-error">${error}</p>`}
-    <p class="hint">${url ? 'Destinations are locked in this workspace, so you can only remove it.' : 'Destinations are locked in this workspace, so only new links can have one.'}</p>
+    <${LockedHint} consequence=${url ? 'you can only remove it' : 'only new links can have one'} />
   </div>`;
 }
