@@ -126,7 +126,7 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
     shown.current = after;
     const stored = await routing.save(values);
     toast('Saved.');
-    finish(stored ? { ...after, has_rules: stored.rules.length + stored.variants.length > 0 } : after, false);
+    finish(stored ? { ...after, has_rules: hasRules(values) } : after, false);
   }
 
   /** @param {Link} saved @param {boolean} isNew */
@@ -166,8 +166,14 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
     <${Field} label="Title" isOptional dir="auto" ...${field('title')} />
     <${TagInput} label="Tags" isOptional hint="Press Enter or comma to add a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
     <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
-    ${isLocked && destinations.data && html`<${LockedHint} consequence=${values.rules.length + values.variants.length > 0 ? 'you can only remove rules and variants' : 'only new links can have rules and variants'} />`}
-    <${RulesFields} form=${form} mode=${isLocked ? 'remove' : 'edit'} code=${link?.short_code} target=${guessUrl(values.url) ?? values.url} areCountriesKnown=${routing.areCountriesKnown} />
+    <${RulesFields}
+      form=${form}
+      mode=${isLocked ? 'remove' : 'edit'}
+      code=${link?.short_code}
+      target=${guessUrl(values.url) ?? values.url}
+      areCountriesKnown=${routing.areCountriesKnown}
+      note=${isLocked && destinations.data && html`<${LockedHint} consequence=${hasRules(values) ? 'you can only remove rules and variants' : 'only new links can have rules and variants'} />`}
+    />
     <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
@@ -176,6 +182,9 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
   </div>`;
   return whole(fields, footer);
 }
+
+/** @param {Pick<Values, 'rules' | 'variants'>} values */
+const hasRules = ({ rules, variants }) => rules.length + variants.length > 0;
 
 /** For when several fields are wrong; it takes the focus. @param {{ errors: Record<string, string> }} props */
 function Summary({ errors }) {
@@ -218,7 +227,7 @@ function newLink(values) {
   const target = guessUrl(url) ?? url;
   // Campaigns are what makes two addresses the same otherwise.
   const reuse = hasCampaign(target) ? false : undefined;
-  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse, ...Object.fromEntries(terms), ...(values.rules.length + values.variants.length > 0 && bodyOf(values)) };
+  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse, ...Object.fromEntries(terms), ...(hasRules(values) && bodyOf(values)) };
 }
 
 /** What of a link can be changed, as the form has it. @param {Link} link @returns {Record<string, unknown>} */

@@ -11,8 +11,8 @@ import { conditionWords, keyOf, LONGEST_NAME, MOST_RULES, newRule } from './rout
 /** @typedef {import('./routing.js').Rule} Rule */
 /** @typedef {import('../../core/form.js').Form<import('./routing.js').Values>} RulesForm */
 
-/** @param {{ form: RulesForm, mode: import('./rules.js').Mode, areCountriesKnown: boolean }} props */
-export function RuleList({ form, mode, areCountriesKnown }) {
+/** @param {{ form: RulesForm, mode: import('./rules.js').Mode, areCountriesKnown: boolean, note?: unknown }} props */
+export function RuleList({ form, mode, areCountriesKnown, note }) {
   const id = useId('rules');
   const { rules } = form.values;
   const set = (/** @type {Rule[]} */ changed) => form.set('rules', changed);
@@ -47,7 +47,7 @@ export function RuleList({ form, mode, areCountriesKnown }) {
   const isEmpty = rules.length === 0;
   return html`<section class="stack tight" ref=${part} aria-labelledby=${id}>
     <div class="rules-head"><h3 id=${id} tabindex="-1">Rules</h3>${isEmpty && adding}</div>
-    <p class="hint">${isEmpty && mode === 'edit' ? 'Send some visitors elsewhere, by country, language, device and more.' : 'The first matching rule wins. If rules differ only by language, the visitor’s preferred one wins.'}</p>
+    ${note || html`<p class="hint">${isEmpty && mode === 'edit' ? 'Send some visitors elsewhere, by country, language, device and more.' : 'The first matching rule wins. If rules differ only by language, the visitor’s preferred one wins.'}</p>`}
     ${!areCountriesKnown && html`<p class="hint">Countries are unknown because no trusted edge is configured.</p>`}
     ${form.errors.rules && html`<p class="field-error" role="alert">${form.errors.rules}</p>`}
     ${isEmpty && mode !== 'edit' && html`<p class="muted">No rules.</p>`}

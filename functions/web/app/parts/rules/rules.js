@@ -21,10 +21,11 @@ import { VariantList } from './variants.js';
  * @param {string} [props.code] of the link, if there is one already, by which rules are tried
  * @param {string} props.target the link’s own
  * @param {boolean} props.areCountriesKnown
+ * @param {unknown} [props.note] why they can only be taken away
  */
-export function RulesFields({ form, mode, code, target, areCountriesKnown }) {
+export function RulesFields({ form, mode, code, target, areCountriesKnown, note }) {
   const { rules, variants } = form.values;
-  return html`<${RuleList} form=${form} mode=${mode} areCountriesKnown=${areCountriesKnown} />
+  return html`<${RuleList} form=${form} mode=${mode} areCountriesKnown=${areCountriesKnown} note=${note} />
     <${VariantList} form=${form} mode=${mode} target=${target} />
     ${code && rules.length + variants.length > 0 && html`<${Tester} code=${code} values=${form.values} areCountriesKnown=${areCountriesKnown} />`}`;
 }
