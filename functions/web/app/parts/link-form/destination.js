@@ -8,13 +8,11 @@ import { mayAct } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { ask } from '../../ui/dialog.js';
 import { Checkbox, Field } from '../../ui/field.js';
-import { Skeleton } from '../../ui/states.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 
 /** @typedef {import('../../core/resource.js').Resource<import('../../core/lists.js').Destinations>} DestinationsResource */
 
 const REMEMBERED_SECONDS = 90;
-const FIELD_HEIGHT = 80;
 
 /** Why something of a link can’t be changed, and who can allow it. @param {{ consequence: string }} props such as `you can only remove it` */
 export function LockedHint({ consequence }) {
@@ -30,7 +28,6 @@ export function LockedHint({ consequence }) {
  * @param {() => void} props.onAllowed
  */
 export function Destination({ link, destinations, input, onCopy, onAllowed }) {
-  if (link && destinations.isLoading) return html`<${Skeleton} height=${FIELD_HEIGHT} />`;
   if (link && destinations.data !== 'editable') return html`<${Locked} url=${link.original_url} destinations=${destinations} onCopy=${onCopy} onAllowed=${onAllowed} />`;
   const hint = link && input.value !== link.original_url && `Browsers may remember the old destination for up to ${REMEMBERED_SECONDS} seconds. The link’s history shows the change.`;
   return html`<${Field} label="Destination" type="url" inputmode="url" autofocus=${!link} spellcheck=${false} autocomplete="off" placeholder="https://" hint=${hint} ...${input} />`;
