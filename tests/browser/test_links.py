@@ -260,6 +260,20 @@ def test_a_link_is_made_with_everything_and_changed(tabs: Tabs, account: Account
     assert account.call("GET", f"/api/links/{code}")["title"] == "Summer sale"
 
 
+def test_an_existing_link_is_monitored_from_its_form(tabs: Tabs, account: Account) -> None:
+    code = account.shorten("https://shop.example.com/harbour")
+    tab = tabs.open(account, "links")
+    tab.press(tab.links.first.get_by_role("button", name="Edit"))
+    form = tab.dialog(f"Edit {code}")
+    box = form.get_by_label("Monitor the destination")
+    expect(box).not_to_be_checked()
+    tab.press(box)
+    with tab.failing(f"**/api/links/{code}", 409, "target_quota_reached", "The workspace has no room for another target.", method="PATCH"):
+        tab.press(tab.button("Save", form), shows=form.get_by_role("alert").filter(has_text="no room for another target"))
+    tab.press(tab.button("Save", form), says="Saved.")
+    assert account.call("GET", f"/api/links/{code}")["watch"] is True
+
+
 def test_rows_that_were_loaded_stay_when_one_comes_back(tabs: Tabs, account: Account) -> None:
     *links, newest = made_up_links(201)
     tab = tabs.open(account, "links", answers=listed(links))

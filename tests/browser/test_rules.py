@@ -49,15 +49,15 @@ def put_rules(account: Account, rules: list[dict[str, Any]] = RULES, variants: l
 
 
 def open_rules(tabs: Tabs, account: Account, by_menu: bool = False, **more: Any) -> tuple[Tab, Locator]:
-    """The page of the link, with its drawer of rules and variants."""
+    """The page of the link, with its form, which begins at the rules and variants."""
     tab = tabs.open(account, page_of(account), **more)
     if by_menu:
         tab.pick(tab.page.get_by_role("main").get_by_role("button", name="More", exact=True), "Rules and variants")
     else:
         tab.settled()
         tab.keys("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
-    expect(drawer.get_by_role("heading", name="Variants", exact=True)).to_be_visible()
+    drawer = tab.dialog(re.compile("^Edit "))
+    expect(drawer.get_by_role("heading", name="Rules", exact=True)).to_be_focused()
     return tab, drawer
 
 
@@ -72,17 +72,18 @@ def value_of(condition: Locator) -> Locator:
 
 def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable), refused=[400])
-    dialog = tab.open_dialog("Change destination", "Change destination")
-    expect(dialog).to_contain_text("remember the old destination for up to 90 seconds")
-    field = dialog.get_by_label("New destination")
+    dialog = tab.open_dialog("Change destination", re.compile("^Edit "))
+    field = dialog.get_by_label("Destination", exact=True)
     expect(field).to_be_focused()
-    tab.submit("Change destination", {field: "nonsense"}, dialog)
-    expect(field).to_have_accessible_description("Enter a URL that starts with http:// or https://.")
+    expect(field).to_have_value(TARGET)
+    tab.submit("Save", {field: "nonsense"}, dialog)
+    expect(field).to_have_accessible_description(re.compile("Enter a URL that starts with http:// or https://."))
+    expect(dialog).to_contain_text("remember the old destination for up to 90 seconds")
     # The API refuses its own addresses.
-    tab.submit("Change destination", {field: f"{editable.api.url}/itself"}, dialog)
+    tab.submit("Save", {field: f"{editable.api.url}/itself"}, dialog)
     expect(field).to_have_attribute("aria-invalid", "true")
     judge(tab, "another destination")
-    tab.submit("Change destination", {field: "example.com/elsewhere"}, dialog, says="Destination changed.")
+    tab.submit("Save", {field: "example.com/elsewhere"}, dialog, says="Saved.")
     expect(tab.page.get_by_role("link", name="example.com/elsewhere")).to_be_visible()
     assert editable.call("GET", f"/api/{page_of(editable)}")["original_url"] == "https://example.com/elsewhere"
 
@@ -97,13 +98,12 @@ def test_a_link_is_led_elsewhere(tabs: Tabs, editable: Account) -> None:
 
 def test_a_destination_that_somebody_else_has_changed_is_not_overwritten_at_once(tabs: Tabs, editable: Account) -> None:
     tab = tabs.open(editable, page_of(editable))
-    dialog = tab.open_dialog("Change destination", "Change destination")
-    dialog.get_by_label("New destination").fill("https://example.com/mine")
+    dialog = tab.open_dialog("Change destination", re.compile("^Edit "))
+    dialog.get_by_label("Destination", exact=True).fill("https://example.com/mine")
     editable.call("PATCH", f"/api/{page_of(editable)}", {"url": "https://example.com/theirs"})
-    tab.press(tab.button("Change destination", dialog))
+    tab.press(tab.button("Save", dialog))
     expect(dialog.get_by_role("alert")).to_contain_text("Someone else has changed this: destination.")
-    expect(dialog).to_contain_text("example.com/theirs")
-    tab.press(tab.button("Change destination", dialog), says="Destination changed.")
+    tab.press(tab.button("Save", dialog), says="Saved.")
     assert editable.call("GET", f"/api/{page_of(editable)}")["original_url"] == "https://example.com/mine"
 
 
@@ -129,7 +129,7 @@ def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api,
     tab.write(variant.get_by_label("Share (%)"), "30")
     tab.write(variant.get_by_label("Destination"), SHORT)
     expect(drawer.locator(".variant-rest")).to_contain_text(re.compile(r"example\.com/app.*70 %", re.DOTALL))
-    tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
+    tab.press(tab.button("Save", drawer), says="Saved.")
 
     saved = rules_of(editable)
     assert (saved["rules"], saved["variants"]) == (RULES, VARIANTS)
@@ -168,7 +168,7 @@ def test_a_condition_chooses_several_of_a_list(tabs: Tabs, editable: Account, in
     # Escape closes the list only.
     tab.keys("ArrowDown", shows=options.first)
     tab.keys("Escape", lacks=options)
-    tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
+    tab.press(tab.button("Save", drawer), says="Saved.")
     assert rules_of(editable)["rules"][0]["conditions"] == [{"type": "country", "value": ["DE", "AT"]}]
     assert api_led(editable, country="AT") == "https://example.com/dach"
 
@@ -195,7 +195,7 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
     expect(rule(drawer, 1).get_by_label("Destination")).to_have_value(APPLE)
     tab.keys("Alt+ArrowUp")
     expect(rule(drawer, 1).get_by_label("Destination")).to_have_value(ANDROID)
-    tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
+    tab.press(tab.button("Save", drawer), says="Saved.")
     assert [each["url"] for each in rules_of(editable)["rules"]] == [ANDROID, APPLE]
 
     tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
@@ -212,7 +212,7 @@ def test_what_is_wrong_with_rules_stands_at_its_field(tabs: Tabs, editable: Acco
     tab.button("Add a rule", drawer).click()
     address, condition = rule(drawer, 1).get_by_label("Destination"), drawer.get_by_role("group", name="Rule 1, condition 1")
     condition.get_by_label("Condition type").select_option("country")
-    tab.submit("Save", {address: "nowhere"}, drawer, focuses=value_of(condition))
+    tab.submit("Save", {address: "nowhere"}, drawer, focuses=drawer.locator(".form-summary"))
     expect(address).to_have_accessible_description("Enter a URL that starts with http:// or https://.")
     expect(value_of(condition)).to_have_accessible_description("Choose at least one country.")
     judge(tab, "wrong rules")
@@ -229,7 +229,7 @@ def test_rules_that_somebody_else_has_changed_are_not_overwritten_at_once(tabs: 
     tab.press(tab.button("Save", drawer))
     expect(drawer.get_by_role("alert")).to_contain_text("Someone else has changed this: rules. Save again to overwrite it.")
     assert rules_of(editable)["rules"] == RULES[1:]
-    tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
+    tab.press(tab.button("Save", drawer), says="Saved.")
     assert rules_of(editable)["rules"][0]["name"] == "Mine"
 
 
@@ -269,7 +269,7 @@ def test_each_kind_of_condition_is_tried(tabs: Tabs, editable: Account, subtests
     led = drawer.get_by_role("status").filter(has_text="Goes to")
     for number, (condition, name, value) in enumerate(TRIED, 1):
         with subtests.test(condition["type"]):
-            field = drawer.get_by_label(name, exact=name == "Browser").last
+            field = drawer.locator(".tester").get_by_label(name, exact=name == "Browser")
             write = field.select_option if name == "Browser" else field.fill
             write(value)
             tab.button("Test", drawer).click()
@@ -277,21 +277,106 @@ def test_each_kind_of_condition_is_tried(tabs: Tabs, editable: Account, subtests
             write("")
 
 
+def test_where_destinations_are_fixed_the_form_says_who_can_allow_changes(tabs: Tabs, fixed: Account, input_device: str) -> None:
+    member = tabs.open(fixed, page_of(fixed), answers=as_account(fixed, role="member"))
+    member.settled()
+    member.keys("e")
+    form = member.dialog(re.compile("^Edit "))
+    expect(form.get_by_role("group", name="Destination", exact=True)).to_contain_text(
+        re.compile(r"example\.com/app.*so visitors always reach the same place\. An admin can allow changes\.", re.DOTALL)
+    )
+    expect(form).to_contain_text("so you can only remove rules and variants. An admin can allow changes.")
+    expect(form.get_by_role("switch")).to_have_count(0)
+    judge(member, "a form with a locked destination")
+
+    tab, drawer = open_rules(tabs, fixed, by_menu=True)
+    switch = drawer.get_by_role("switch", name="Allow changes in this workspace")
+    tab.press(switch)
+    question = tab.dialog("Make destinations editable?")
+    tab.press(tab.button("Cancel", question))
+    expect(switch).not_to_be_checked()
+    tab.press(switch)
+    address = drawer.get_by_label("Destination", exact=True).first
+    tab.press(tab.button("Make editable", question), says="Destinations are editable now.", focuses=address)
+    assert fixed.call("GET", "/api/workspace")["destinations"] == "editable"
+    tab.write(address, "example.com/moved")
+    tab.write(rule(drawer, 1).get_by_label("Name"), "Apple")
+    tab.press(tab.button("Save", drawer), says="Saved.")
+    assert fixed.call("GET", f"/api/{page_of(fixed)}")["original_url"] == "https://example.com/moved"
+    assert rules_of(fixed)["rules"][0]["name"] == "Apple"
+
+
 def test_where_destinations_are_fixed_rules_can_only_be_taken_away(tabs: Tabs, fixed: Account) -> None:
     tab, drawer = open_rules(tabs, fixed, by_menu=True)
     expect(drawer).to_contain_text("Destinations are locked in this workspace, so you can only remove rules and variants.")
-    expect(drawer).to_contain_text(re.compile("Rule 1 · iPhones.*iPhone or iPad", re.DOTALL))
+    expect(drawer).to_contain_text(re.compile("Rule 1 · iPhones.*Device: iPhone or iPad", re.DOTALL))
     expect(tab.button("Add a rule", drawer)).to_have_count(0)
-    expect(drawer.get_by_label("Destination")).to_have_count(0)
+    expect(drawer.get_by_role("textbox", name="Destination")).to_have_count(0)
     judge(tab, "rules that can only be taken away")
     tab.press(tab.button("Remove rule 1", drawer))
     tab.press(tab.button("Remove variant 1", drawer))
-    tab.press(tab.button("Save", drawer), says="Rules and variants saved.")
+    tab.press(tab.button("Save", drawer), says="Saved.")
     saved = rules_of(fixed)
     assert (saved["rules"], saved["variants"]) == (RULES[1:], [])
     expect(tab.button("Change destination")).to_have_count(0)
-    tab.button("Edit").click()
-    expect(tab.page.get_by_role("dialog")).to_contain_text("locked, so visitors always reach the same place")
+    # Of a link without any, only a new one can have some.
+    plain = fixed.shorten("https://example.com/plain")
+    tab.go(f"links/{plain}", shows=tab.button("Edit"))
+    tab.click(tab.button("Edit"))
+    expect(tab.dialog(re.compile("^Edit "))).to_contain_text("so only new links can have rules and variants.")
+
+
+def test_a_new_link_has_a_country_rule_with_four_clicks(tabs: Tabs, fixed: Account) -> None:
+    """Besides typing, and where destinations are fixed, too: what is new can be filled."""
+    tab = tabs.open(fixed, "links")
+    clicks = 0
+
+    def click(target: Locator) -> None:
+        nonlocal clicks
+        clicks += 1
+        target.click()
+
+    click(tab.button("More options"))
+    form = tab.dialog("New link")
+    expect(form.get_by_label("Destination", exact=True)).to_be_focused()
+    tab.page.keyboard.insert_text("https://example.com/harbour")
+    click(tab.button("Add a rule", form))
+    tab.page.keyboard.insert_text("germ")
+    tab.keys("Enter")
+    tab.page.keyboard.insert_text("austria")
+    tab.keys("Enter")
+    click(rule(form, 1).get_by_label("Destination"))
+    tab.page.keyboard.insert_text("example.com/hafen")
+    judge(tab, "a new link with a country rule")
+    click(tab.button("Create link", form))
+    tab.says("Link created.")
+    assert clicks <= 4
+    code = fixed.call("GET", "/api/links")["links"][0]["short_code"]
+    rules = fixed.call("GET", f"/api/links/{code}/rules")["rules"]
+    assert rules == [{"url": "https://example.com/hafen", "conditions": [{"type": "country", "value": ["DE", "AT"]}]}]
+
+
+def test_rules_that_are_refused_keep_the_form(tabs: Tabs, editable: Account) -> None:
+    put_rules(editable)
+    tab, drawer = open_rules(tabs, editable)
+    drawer.get_by_label(re.compile("^Title")).fill("Changed")
+    rule(drawer, 1).get_by_label("Name").fill("Mine")
+    with tab.failing("**/rules", 503, "service_unavailable", method="PUT"):
+        tab.press(tab.button("Save", drawer), shows=drawer.get_by_role("alert"))
+    # What was saved before isn't taken for somebody else's change.
+    tab.press(tab.button("Save", drawer), says="Saved.")
+    assert (rules_of(editable)["rules"][0]["name"], editable.call("GET", f"/api/{page_of(editable)}")["title"]) == ("Mine", "Changed")
+
+
+def test_rules_that_cannot_be_read_are_read_again(tabs: Tabs, editable: Account) -> None:
+    put_rules(editable)
+    tab = tabs.open(editable, page_of(editable))
+    tab.settled()
+    with tab.failing("**/rules", 503, "service_unavailable"):
+        tab.keys("e")
+        drawer = tab.dialog(re.compile("^Edit "))
+        expect(drawer.get_by_role("alert")).to_contain_text("Couldn’t load the rules.")
+    tab.click(tab.button("Try again", drawer), shows=rule(drawer, 2))
 
 
 def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable: Account) -> None:
@@ -299,6 +384,10 @@ def test_countries_that_nobody_knows_are_said_to_be_unknown(tabs: Tabs, editable
     tab, drawer = open_rules(tabs, editable, answers={"**/rules": unknown})
     note = drawer.get_by_text("Countries are unknown because no trusted edge is configured.")
     expect(note).to_be_visible()
+    # A rule begins with what is known.
+    tab.button("Add a rule", drawer).click()
+    expect(rule(drawer, 1).get_by_label("Condition type")).to_have_value("device")
+    tab.click(tab.button("Remove rule 1", drawer))
     tab.keys("Escape", lacks=drawer)
     tab.recovers("**/rules")
     tab.answers("**/rules", unknown | {"countries_known": True})

@@ -65,7 +65,7 @@ def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account) -> None:
     judge(tab, "the form of a link with terms")
     tab.press(form.get_by_role("button", name="Immediately"))
     tab.write(form.get_by_label("Click limit"), "")
-    expect(form.get_by_text("Destinations are locked in this workspace, so you can only remove it.")).to_be_visible()
+    expect(form.get_by_text("Destinations are locked in this workspace, so you can only remove it. You can allow changes above.")).to_be_visible()
     tab.press(tab.button("Remove fallback URL", form), focuses=tab.button("Keep", form))
     tab.press(tab.button("Keep", form))
     tab.press(tab.button("Remove fallback URL", form))
@@ -82,7 +82,7 @@ def test_terms_are_taken_away_one_by_one(tabs: Tabs, agreed: Account) -> None:
     form = tab.open_dialog("Edit", f"Edit {code}")
     expect(form.get_by_label("Click limit")).to_be_hidden()
     tab.press(form.locator("summary", has_text=SECTION))
-    expect(form.get_by_text("Destinations are locked in this workspace, so only new links can have one.")).to_be_visible()
+    expect(form.get_by_text("Destinations are locked in this workspace, so only new links can have one. You can allow changes above.")).to_be_visible()
 
 
 def test_a_link_says_its_terms_and_only_what_was_changed_is_sent(tabs: Tabs, agreed: Account) -> None:

@@ -75,7 +75,7 @@ def show_terms(tab: Tab) -> None:
 
 def show_rules(tab: Tab) -> None:
     tab.page.keyboard.press("r")
-    drawer = tab.dialog(re.compile("^Rules and variants"))
+    drawer = tab.dialog(re.compile("^Edit "))
     drawer.locator("summary", has_text="Test the rules").click()
 
 
@@ -89,8 +89,8 @@ OVERLAYS = {
     "a new link": Overlay("links", press("c"), "dialog", "New link"),
     "several new links": Overlay("links", press("C"), "dialog", "Bulk create"),
     "when and for whom a link works": Overlay("links", show_terms, "dialog", "New link"),
-    "rules and variants": Overlay("links/{code}", show_rules, "dialog", re.compile("^Rules and variants")),
-    "another destination": Overlay("links/{code}", click("Change destination"), "dialog", "Change destination"),
+    "rules and variants": Overlay("links/{code}", show_rules, "dialog", re.compile("^Edit ")),
+    "another destination": Overlay("links/{code}", click("Change destination"), "dialog", re.compile("^Edit ")),
     "a link that is changed": Overlay("links/{code}", press("e"), "dialog", re.compile("^Edit ")),
     "a QR code": Overlay("links/{code}", press("q"), "dialog", "QR code"),
     "a click": Overlay("links/{code}", lambda tab: tab.page.locator(".click-opener").first.click(), "dialog", "Click"),

@@ -23,12 +23,14 @@ import { Traffic } from './traffic.js';
 
 /** @typedef {'qr' | 'edit' | 'copy' | 'destination' | 'rules'} Opening what lies over the page */
 
+/** Where in the form one begins. @type {Record<string, import('../../parts/link-form/link-form.js').Place>} */
+const FORM_PLACES = { edit: 'title', destination: 'destination', rules: 'rules' };
+
 const READ_EVERY_MS = 30_000;
 
 const loadForm = () => import('../../parts/link-form/link-form.js');
 const loadQr = () => import('../../parts/qr/qr.js');
 const loadRules = () => import('../../parts/rules/rules.js');
-const loadDestination = () => import('../../parts/destination/destination.js');
 
 export function LinkPage() {
   const code = useRef(route.get().parts[1]).current;
@@ -83,24 +85,13 @@ function Known({ link, resource }) {
     <${Traffic} link=${link} showQr=${() => setOpen('qr')} onNews=${resource.reload} />
     <${HistoryCard} code=${link.short_code} changedAt=${link.updated_at} />
     ${open === 'qr' && html`<${Lazy} load=${loadQr} name="QrDialog" link=${link} onFailure=${close} onClose=${close} />`}
-    ${open === 'destination' && html`<${Lazy} load=${loadDestination} name="DestinationDialog" link=${link} onSaved=${(/** @type {ShownLink} */ saved) => onSaved(saved, false)} onFailure=${close} onClose=${close} />`}
-    ${open === 'rules' &&
-    html`<${Lazy}
-      load=${loadRules}
-      name="RulesDrawer"
-      code=${link.short_code}
-      target=${link.original_url}
-      mode=${mayLeadElsewhere ? 'edit' : mayWrite ? 'remove' : 'read'}
-      onSaved=${() => void resource.reload()}
-      onFailure=${close}
-      onClose=${close}
-    />`}
-    ${(open === 'edit' || open === 'copy') &&
+    ${open === 'rules' && !mayWrite && html`<${Lazy} load=${loadRules} name="RulesDrawer" code=${link.short_code} target=${link.original_url} onFailure=${close} onClose=${close} />`}
+    ${(open === 'copy' || (mayWrite && FORM_PLACES[open])) &&
     html`<${Lazy}
       load=${loadForm}
       name="LinkForm"
       key=${open}
-      ...${open === 'edit' ? { link } : { template: link }}
+      ...${open === 'copy' ? { template: link } : { link, at: FORM_PLACES[open] }}
       onSaved=${onSaved}
       onFailure=${close}
       onClose=${close}

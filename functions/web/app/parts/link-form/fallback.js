@@ -5,10 +5,9 @@ import { withoutScheme } from '../../core/format.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
-import { Skeleton } from '../../ui/states.js';
+import { LockedHint } from './destination.js';
 
 const LABEL = 'Fallback URL';
-const FIELD_HEIGHT = 80;
 
 /**
  * @param {object} props
@@ -18,7 +17,6 @@ const FIELD_HEIGHT = 80;
  * @param {(url: string) => void} props.onChange
  */
 export function Fallback({ input, link, destinations, onChange }) {
-  if (link && destinations.isLoading) return html`<${Skeleton} height=${FIELD_HEIGHT} />`;
   if (link && destinations.data === 'fixed') return html`<${Fixed} url=${link.fallback_url ?? ''} value=${input.value} error=${input.error} onChange=${onChange} />`;
   return html`<${Field}
     label=${LABEL}
@@ -50,6 +48,6 @@ function Fixed({ url, value, error, onChange }) {
         : html`<${Button} class="compact" onClick=${after(() => onChange(url))}>Keep<//>`}
     </div>`}
     ${error && html`<p class="field-error">${error}</p>`}
-    <p class="hint">${url ? 'Destinations are locked in this workspace, so you can only remove it.' : 'Destinations are locked in this workspace, so only new links can have one.'}</p>
+    <${LockedHint} consequence=${url ? 'you can only remove it' : 'only new links can have one'} />
   </div>`;
 }

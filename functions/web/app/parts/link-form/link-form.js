@@ -1,10 +1,9 @@
 // The drawer in which a link is made or changed.
 
-import { html, useRef } from '../../vendor/preact.js';
+import { html, useEffect, useRef } from '../../vendor/preact.js';
 import { guessUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
-import { withoutScheme } from '../../core/format.js';
 import { noteChange, noteMade, readMade, useDestinations, wordsOfMade } from '../../core/lists.js';
 import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { changeUnlessOvertaken } from '../overtaken/overtaken.js';
@@ -14,11 +13,16 @@ import { Button } from '../../ui/button.js';
 import { copyText } from '../../ui/copy.js';
 import { ask, Dialog } from '../../ui/dialog.js';
 import { Checkbox, Field } from '../../ui/field.js';
-import { FormFailure, Notice } from '../../ui/states.js';
+import { Failure, FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
+import { bodyOf, errorsOf } from '../rules/routing.js';
+import { RulesFields } from '../rules/rules.js';
 import { Campaign, hasCampaign } from './campaign.js';
 import { CodeField, codeError } from './code-field.js';
+import { Destination, LockedHint } from './destination.js';
 import { Expiry, expiryError } from './expiry.js';
+import { NO_RULES, useRouting } from './stored-rules.js';
 import { TagInput } from './tags.js';
 import { atItsField, termErrors, Terms, termsBody, termsOf } from './terms.js';
 
@@ -29,6 +33,7 @@ export { TagDialog, TagsDialog } from './tags-dialog.js';
 
 /** What a form calls the members that can be changed. @type {Record<string, string>} */
 const NAMES = {
+  url: 'destination',
   title: 'title',
   description: 'description',
   tags: 'tags',
@@ -54,24 +59,39 @@ const NAMES = {
  * @property {boolean} watch
  * @property {boolean} is_active
  */
-/** @typedef {OwnValues & import('./terms.js').TermValues} Values */
+/** @typedef {OwnValues & import('./terms.js').TermValues & import('../rules/routing.js').Values} Values */
+/** @typedef {'title' | 'destination' | 'rules'} Place */
+
+/** What has the focus at first. @type {Record<Place, string>} */
+const FIRST = { title: '[name=title]', destination: '[name=url]', rules: '.rules-head h3' };
 
 /**
  * @param {object} props
  * @param {Link} [props.link] the link to change; without one, a new one is made
  * @param {string} [props.url] what was typed already
+ * @param {Place} [props.at] where of a link that is changed one begins
  * @param {Link} [props.template] whose title and tags a new link has, too
  * @param {(link: Link, isNew: boolean) => void} props.onSaved
  * @param {(link: Link) => void} props.onCopy makes a new link like this one
  * @param {() => void} props.onClose
  */
-export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose }) {
+export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCopy, onClose }) {
   const known = useTagNames();
   const destinations = useDestinations({ isWanted: link !== undefined });
   const attempt = useRef({ body: '', id: '' });
   const shown = useRef(/** @type {Link} */ (link));
   const send = (/** @type {Values} */ values) => (link ? change(link, values) : create(values)).catch((error) => Promise.reject(atItsField(error)));
   const form = useForm(initial(link, url, template), send, { check: (values) => check(values, link), keeps: true });
+  const routing = useRouting(link, (read) => form.begin({ ...form.values, ...read }));
+  const { part, focusLater } = useLaterFocus();
+  const isReady = !routing.isAwaited && (!link || !destinations.isLoading);
+  const isLocked = link !== undefined && destinations.data !== 'editable';
+  useEffect(() => {
+    if (!link || !isReady) return;
+    const first = /** @type {HTMLElement | null | undefined} */ (part.current?.querySelector(FIRST[at]));
+    first?.focus();
+    if (at === 'rules') first?.scrollIntoView();
+  }, [isReady]);
 
   /** @param {Values} values */
   async function create(values) {
@@ -89,6 +109,7 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
 
   /** @param {Link} before @param {Values} values */
   async function change(before, values) {
+    if (!isReady) return;
     const body = changes(before, values);
     const names = Object.keys(body);
     const path = { code: before.short_code };
@@ -101,8 +122,11 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
       });
     const after = names.length > 0 ? await save() : before;
     if (after !== before) noteChange(shown.current, after);
+    // The next attempt, should the rules be refused, is no overtaken one.
+    shown.current = after;
+    const stored = await routing.save(values);
     toast('Saved.');
-    finish(after, false);
+    finish(stored ? { ...after, has_rules: hasRules(values) } : after, false);
   }
 
   /** @param {Link} saved @param {boolean} isNew */
@@ -128,34 +152,43 @@ export function LinkForm({ link, url = '', template, onSaved, onCopy, onClose })
   const { values, errors, set, field } = form;
   const footer = html`<${Button} onClick=${close}>Cancel<//>
     <${Button} kind="primary" type="submit" isBusy=${form.isBusy} title="Ctrl or ⌘ + Enter">${link ? 'Save' : 'Create link'}<//>`;
-  return html`<${Dialog} kind="drawer" title=${link ? `Edit ${link.short_code}` : 'New link'} onClose=${close} onSubmit=${form.submit} footer=${footer}>
+  const whole = (/** @type {unknown} */ content, /** @type {unknown} */ buttons) =>
+    html`<${Dialog} kind="drawer" title=${link ? `Edit ${link.short_code}` : 'New link'} onClose=${close} onSubmit=${form.submit} footer=${buttons}>${content}<//>`;
+  if (!isReady) {
+    const waiting = routing.failure ? html`<${Failure} what="Couldn’t load the rules." error=${routing.failure} retry=${routing.read} />` : html`<${Skeleton} rows=${6} height=${56} />`;
+    return whole(waiting, html`<${Button} onClick=${close}>Cancel<//>`);
+  }
+  const fields = html`<div class="form-fields" ref=${part}>
     <${Summary} errors=${errors} />
     <${FormFailure} error=${form.failure} />
-    ${link
-      ? html`<div class="form-target">
-          <p class="small muted">Destination${destinations.data && TARGET_NOTES[destinations.data]}</p>
-          <p>${withoutScheme(link.original_url)}</p>
-          <${Button} kind="quiet" icon="plus" onClick=${copy}>Create a link to another destination<//>
-        </div>`
-      : html`<${Field} label="Destination" type="url" inputmode="url" autofocus spellcheck=${false} autocomplete="off" placeholder="https://" ...${field('url')} />
-          <${CodeField} ...${field('custom_code')} />`}
-    <${Field} label="Title" isOptional dir="auto" autofocus=${link !== undefined} ...${field('title')} />
+    <${Destination} link=${link} destinations=${destinations} input=${field('url')} onCopy=${copy} onAllowed=${() => focusLater(FIRST.destination)} />
+    ${!link && html`<${CodeField} ...${field('custom_code')} />`}
+    <${Field} label="Title" isOptional dir="auto" ...${field('title')} />
     <${TagInput} label="Tags" isOptional hint="Press Enter or comma to add a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />
     <${Expiry} value=${values.expires_at} onChange=${(/** @type {string | null} */ expiry) => set('expires_at', expiry)} error=${errors.expires_at} />
+    <${RulesFields}
+      form=${form}
+      mode=${isLocked ? 'remove' : 'edit'}
+      code=${link?.short_code}
+      target=${guessUrl(values.url) ?? values.url}
+      areCountriesKnown=${routing.areCountriesKnown}
+      note=${isLocked && destinations.data && html`<${LockedHint} consequence=${hasRules(values) ? 'you can only remove rules and variants' : 'only new links can have rules and variants'} />`}
+    />
     <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
     ${link && html`<${Checkbox} label="Link enabled" hint="Visitors to a disabled link see that it’s disabled." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`}
     <${Checkbox} label="Monitor the destination" hint="Get notified when it’s down." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />
-  <//>`;
+  </div>`;
+  return whole(fields, footer);
 }
 
-/** Whether it stays the target. @type {Record<import('../../core/lists.js').Destinations, string>} */
-const TARGET_NOTES = { fixed: ' – locked, so visitors always reach the same place', editable: ' – change it on the link’s page' };
+/** @param {Pick<Values, 'rules' | 'variants'>} values */
+const hasRules = ({ rules, variants }) => rules.length + variants.length > 0;
 
 /** For when several fields are wrong; it takes the focus. @param {{ errors: Record<string, string> }} props */
 function Summary({ errors }) {
-  const list = Object.entries(errors);
+  const list = Object.entries(errors).filter(([, error]) => error);
   if (list.length < 2) return null;
   return html`<div class="form-summary" tabindex="-1">
     <${Notice} tone="bad"><p>Check these fields:</p><ul>${list.map(([name, error]) => html`<li key=${name}>${error}</li>`)}</ul><//>
@@ -166,7 +199,8 @@ function Summary({ errors }) {
 function initial(link, url, template) {
   const like = link ?? template;
   return {
-    url,
+    ...NO_RULES,
+    url: link?.original_url ?? url,
     custom_code: '',
     title: like?.title ?? '',
     description: like?.description ?? '',
@@ -181,9 +215,9 @@ function initial(link, url, template) {
 /** @param {Values} values @param {Link | undefined} link */
 function check(values, link) {
   const { url, custom_code: code, expires_at: expiry } = values;
-  const errors = { expires_at: expiry === link?.expires_at ? undefined : expiryError(expiry), ...termErrors(values, link) };
-  if (link) return errors;
-  return { url: guessUrl(url) ? undefined : 'Enter a URL that starts with http:// or https://.', custom_code: codeError(code), ...errors };
+  const errors = { expires_at: expiry === link?.expires_at ? undefined : expiryError(expiry), ...termErrors(values, link), ...errorsOf(values) };
+  const wrongUrl = guessUrl(url) ? undefined : 'Enter a URL that starts with http:// or https://.';
+  return link ? { url: wrongUrl, ...errors } : { url: wrongUrl, custom_code: codeError(code), ...errors };
 }
 
 /** What the API is given for a new link. @param {Values} values */
@@ -193,13 +227,13 @@ function newLink(values) {
   const target = guessUrl(url) ?? url;
   // Campaigns are what makes two addresses the same otherwise.
   const reuse = hasCampaign(target) ? false : undefined;
-  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse, ...Object.fromEntries(terms) };
+  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse, ...Object.fromEntries(terms), ...(hasRules(values) && bodyOf(values)) };
 }
 
 /** What of a link can be changed, as the form has it. @param {Link} link @returns {Record<string, unknown>} */
 function changeable(link) {
-  const { title, description, tags, expires_at, is_active, watch } = link;
-  return { title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch, ...termsOf(link) };
+  const { original_url: url, title, description, tags, expires_at, is_active, watch } = link;
+  return { url, title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch, ...termsOf(link) };
 }
 
 /** The same as the API has it, to tell whether somebody has changed it. @param {Link} link @returns {Record<string, unknown>} */
@@ -210,6 +244,6 @@ function changes(link, values) {
   const before = changeable(link);
   const after = Object.entries(values).filter(([name, value]) => name in before && JSON.stringify(before[name]) !== JSON.stringify(value));
   const terms = termsOf();
-  const own = after.filter(([name]) => !(name in terms));
+  const own = after.filter(([name]) => !(name in terms)).map(([name, value]) => [name, name === 'url' ? guessUrl(values.url) : value]);
   return { ...Object.fromEntries(own), ...termsBody(values, after.map(([name]) => name)) };
 }

@@ -11,8 +11,8 @@ import { conditionWords, keyOf, LONGEST_NAME, MOST_RULES, newRule } from './rout
 /** @typedef {import('./routing.js').Rule} Rule */
 /** @typedef {import('../../core/form.js').Form<import('./routing.js').Values>} RulesForm */
 
-/** @param {{ form: RulesForm, mode: import('./rules.js').Mode, areCountriesKnown: boolean }} props */
-export function RuleList({ form, mode, areCountriesKnown }) {
+/** @param {{ form: RulesForm, mode: import('./rules.js').Mode, areCountriesKnown: boolean, note?: unknown }} props */
+export function RuleList({ form, mode, areCountriesKnown, note }) {
   const id = useId('rules');
   const { rules } = form.values;
   const set = (/** @type {Rule[]} */ changed) => form.set('rules', changed);
@@ -43,12 +43,14 @@ export function RuleList({ form, mode, areCountriesKnown }) {
     focusLater(rules.length > 1 ? `[data-rule="${rules[at === rules.length - 1 ? at - 1 : at + 1].id}"] .rule-remove` : '.rule-add');
   }
 
+  const adding = mode === 'edit' && rules.length < MOST_RULES && html`<${Button} icon="plus" class="compact rule-add" onClick=${add}>Add a rule<//>`;
+  const isEmpty = rules.length === 0;
   return html`<section class="stack tight" ref=${part} aria-labelledby=${id}>
-    <h3 id=${id}>Rules</h3>
-    <p class="hint">The first matching rule wins. If rules differ only by language, the visitor’s preferred one wins.</p>
+    <div class="rules-head"><h3 id=${id} tabindex="-1">Rules</h3>${isEmpty && adding}</div>
+    ${note || html`<p class="hint">${isEmpty && mode === 'edit' ? 'Send some visitors elsewhere, by country, language, device and more.' : 'The first matching rule wins. If rules differ only by language, the visitor’s preferred one wins.'}</p>`}
     ${!areCountriesKnown && html`<p class="hint">Countries are unknown because no trusted edge is configured.</p>`}
     ${form.errors.rules && html`<p class="field-error" role="alert">${form.errors.rules}</p>`}
-    ${rules.length === 0 && html`<p class="muted">No rules.</p>`}
+    ${isEmpty && mode !== 'edit' && html`<p class="muted">No rules.</p>`}
     <ol class="rules">
       ${rules.map((rule, at) => {
         const change = (/** @type {Partial<Rule>} */ some) => set(rules.map((other) => (other.id === rule.id ? { ...other, ...some } : other)));
@@ -56,7 +58,7 @@ export function RuleList({ form, mode, areCountriesKnown }) {
       })}
     </ol>
     <p class="hidden" role="status">${said}</p>
-    ${mode === 'edit' && rules.length < MOST_RULES && html`<p class="row"><${Button} icon="plus" class="compact rule-add" onClick=${add}>Add a rule<//></p>`}
+    ${!isEmpty && adding && html`<p class="row">${adding}</p>`}
   </section>`;
 }
 

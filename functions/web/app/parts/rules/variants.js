@@ -31,8 +31,10 @@ export function VariantList({ form, mode, target }) {
     focusLater(variants.length > 1 ? `[data-variant="${variants[at === variants.length - 1 ? at - 1 : at + 1].id}"] .variant-remove` : '.variant-add');
   };
   const rest = restOf(variants);
+  const adding = mode === 'edit' && variants.length < MOST_VARIANTS && html`<${Button} icon="plus" class="compact variant-add" onClick=${add}>Add a variant<//>`;
+  const isEmpty = variants.length === 0;
   return html`<section class="stack tight" ref=${part} aria-labelledby=${id}>
-    <h3 id=${id}>Variants</h3>
+    <div class="rules-head"><h3 id=${id}>Variants</h3>${isEmpty && adding}</div>
     <p class="hint">Traffic no rule matches is split between variants. A visitor always gets the same one.</p>
     ${form.errors.variants && html`<p class="field-error" role="alert">${form.errors.variants}</p>`}
     <ol class="rules">
@@ -41,12 +43,14 @@ export function VariantList({ form, mode, target }) {
         return html`<${VariantView} key=${variant.id} variant=${variant} at=${at} form=${form} mode=${mode} change=${change} remove=${() => remove(at)} />`;
       })}
     </ol>
-    <p class="variant-rest">
-      <span class="rule-url"><span class="muted">The link’s destination</span> <bdi title=${target}>${cutMiddle(withoutScheme(target), TARGET_LENGTH)}</bdi></span>
-      <strong class=${rest < 0 ? 'bad' : ''} role="status"><span class="hidden">gets </span>${number(Math.max(0, rest))} %</strong>
-    </p>
+    ${isEmpty
+      ? mode !== 'edit' && html`<p class="muted">No variants.</p>`
+      : html`<p class="variant-rest">
+          <span class="rule-url"><span class="muted">The link’s destination</span> <bdi title=${target}>${cutMiddle(withoutScheme(target), TARGET_LENGTH)}</bdi></span>
+          <strong class=${rest < 0 ? 'bad' : ''} role="status"><span class="hidden">gets </span>${number(Math.max(0, rest))} %</strong>
+        </p>`}
     <p class="hidden" role="status">${said}</p>
-    ${mode === 'edit' && variants.length < MOST_VARIANTS && html`<p class="row"><${Button} icon="plus" class="compact variant-add" onClick=${add}>Add a variant<//></p>`}
+    ${!isEmpty && adding && html`<p class="row">${adding}</p>`}
   </section>`;
 }
 
