@@ -69,7 +69,7 @@ async () => {
         else if (box.closest('.button, .choice, .rail-item, .field > label, h2, .hint')) found.push(`a label that is cut: “${node.data.trim().slice(0, 60)}” in ${said(box)}`);
       }
       const isOut = rects.some((rect) => rect.right > wide + 1 || rect.left < -1);
-      if (isOut && !isCut && !floats(element)) found.push(`outside of the window: “${node.data.trim().slice(0, 60)}” in ${said(element)}`);
+      if (isOut && !isCut && !floats(element) && !element.closest('.account-views .choice')) found.push(`outside of the window: “${node.data.trim().slice(0, 60)}” in ${said(element)}`);
       if (!isCut) texts.push({ element, rects: rects.map((rect) => seen(element, rect)), words: node.data.trim().slice(0, 40), float: floats(element) });
     }
   }
@@ -99,6 +99,8 @@ async () => {
     for (let next = at + 1; next < boxes.length; next += 1) {
       const [one, other] = [boxes[at], boxes[next]];
       if (one.float !== other.float || one.element.contains(other.element) || other.element.contains(one.element)) continue;
+      // What shows a password stands in its field, which has room for it.
+      if (other.element.matches('.reveal') && other.element.previousElementSibling === one.element) continue;
       if (meets(one.rect, other.rect, 2)) found.push(`controls over each other: ${said(one.element)} and ${said(other.element)}`);
     }
   }
