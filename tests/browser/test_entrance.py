@@ -29,6 +29,14 @@ def test_somebody_signs_in_where_they_wanted_to_be_and_out(tabs: Tabs, account: 
     tab.reload(heading="Sign in")
 
 
+def test_a_newcomer_begins_in_the_first_field_and_gets_the_keys_there(tabs: Tabs) -> None:
+    tab = tabs.open(None, "sign-in")
+    tab.press(tab.page.get_by_role("link", name="Create an account"), focuses=tab.page.get_by_label("Email"))
+    tab.sign_in(new_email(), button="Create account")
+    expect(tab.page.get_by_label("Paste a long URL")).to_be_focused()
+    tab.keys("?", shows=tab.dialog("Keyboard shortcuts"))
+
+
 def test_what_is_wrong_stands_at_its_field(tabs: Tabs) -> None:
     tab = tabs.open(None, "sign-up", refused=[400])
     email, password = tab.page.get_by_label("Email"), tab.page.get_by_label("Password")

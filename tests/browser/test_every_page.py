@@ -133,6 +133,25 @@ def assert_no_faults(found: list[str]) -> None:
     assert not found, f"{len(found)} faults:\n" + "\n".join(found)
 
 
+# What is chosen, and what it has to differ from.
+CHOSEN = [
+    (".choice [aria-pressed=true]", ".choice [aria-pressed=false]"),
+    (".choice [aria-pressed=true]", ".choice"),
+    (".rail-item[aria-current]", ".rail-item:not([aria-current])"),
+]
+
+
+def test_what_is_chosen_differs_in_dark_and_in_forced_colors(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "overview", clicks=8)
+
+    def ground(selector: str) -> str:
+        return tab.page.locator(selector).first.evaluate("(element) => getComputedStyle(element).backgroundColor")
+
+    for media in ({"color_scheme": "dark"}, {"forced_colors": "active"}):
+        tab.page.emulate_media(**media)
+        assert [pair for pair in CHOSEN if ground(pair[0]) == ground(pair[1])] == [], media
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_page_can_be_used_by_everybody(tabs: Tabs, filled: Account, target: str, view: str) -> None:
     shown = view.format(code=sale_of(filled), target=target)

@@ -28,7 +28,7 @@ def shop(api: Api, account: Account) -> Account:
 def bar(tab: Tab, name: str) -> Locator:
     """Such as `Country: Norway`."""
     # Where a slash would end the expression, any letter will do.
-    return tab.button(re.compile("^" + re.escape(name).replace("/", ".") + ", "))
+    return tab.button(re.compile("^" + re.escape(name).replace("/", ".") + " [0-9]"))
 
 
 def chips(tab: Tab) -> Locator:

@@ -30,7 +30,7 @@ AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-pract
 RUN_AXE = """
 async (rules) => {
   // What it loads ahead, it would put into the page as a style, which the content security policy forbids.
-  const { violations } = await axe.run(document, { runOnly: rules, resultTypes: ['violations'], preload: false, elementRef: true });
+  const { violations } = await axe.run(document, { runOnly: rules, rules: { 'label-content-name-mismatch': { enabled: true } }, resultTypes: ['violations'], preload: false, elementRef: true });
   // The arrow keys scroll a menu, which axe doesn't know.
   const isFault = (id, element) => id !== 'scrollable-region-focusable' || !element.matches('[role=menu]');
   return violations.flatMap(({ id, nodes }) => nodes.filter(({ element }) => isFault(id, element)).map(({ html, failureSummary }) =>

@@ -108,9 +108,8 @@ function BottomBar({ work, workspace, unread, current, tools, nameWorkspace }) {
 /** @param {{ page: PageEntry, unread: string, current: string }} props */
 function PageLink({ page, unread, current }) {
   const count = page.path === 'notifications' && unread;
-  const label = count ? `${page.title}, ${count} new` : undefined;
-  return html`<a class="rail-item" href=${href(page.path)} aria-current=${page.path === current ? 'page' : undefined} aria-label=${label}>
-    <${Icon} name=${page.icon} /><span class="rail-label">${page.title}</span>${count && html`<span class="rail-count">${count}</span>`}
+  return html`<a class="rail-item" href=${href(page.path)} aria-current=${page.path === current ? 'page' : undefined}>
+    <${Icon} name=${page.icon} /><span class="rail-label">${page.title}</span>${count && html`<span class="rail-count">${count}<span class="hidden"> new</span></span>`}
   </a>`;
 }
 

@@ -1,6 +1,5 @@
 import { html, useEffect, useState } from '../vendor/preact.js';
 import { Button } from './button.js';
-import { Icon } from './icons.js';
 import { toast } from './toast.js';
 
 const TICK_MS = 1_500;
@@ -54,12 +53,4 @@ export function useCopy(text) {
 export function CopyButton({ text, label = 'Copy', children, kind = 'quiet' }) {
   const { isCopied, copy } = useCopy(text);
   return html`<${Button} kind=${kind} icon=${isCopied ? 'tick' : 'copy'} label=${children ? undefined : label} onClick=${copy}>${children}<//>`;
-}
-
-/** A text to click on, which copies it. @param {{ text: string, children: unknown, label: string, class?: string }} props */
-export function CopyText({ text, children, label, class: classes }) {
-  const { isCopied, copy } = useCopy(text);
-  return html`<button type="button" class="copy-text" title=${label} aria-label=${label} onClick=${copy}>
-    <span class=${classes}>${children}</span><${Icon} name=${isCopied ? 'tick' : 'copy'} />
-  </button>`;
 }

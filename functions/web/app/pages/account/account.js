@@ -1,6 +1,6 @@
 // Who one is, and all that is one's own whatever workspace one is in.
 
-import { html } from '../../vendor/preact.js';
+import { html, useEffect } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
@@ -30,6 +30,8 @@ export function AccountPage() {
   const wanted = useStore(route).query.get('view') ?? '';
   const view = Object.hasOwn(CARDS, wanted) ? wanted : '';
   const show = (/** @type {string} */ value) => setQuery({ view: value }, { replace: false });
+  // On a phone, they scroll.
+  useEffect(() => document.querySelector('.account-views [aria-pressed="true"]')?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' }), [view]);
   return html`<${Page} title="Account">
     <div class="narrow">
       <div class="account-views"><${Choice} label="Account section" value=${view} options=${ACCOUNT_VIEWS} onChange=${show} /></div>

@@ -10,7 +10,7 @@ import { useStore } from '../../core/store.js';
 import { AuditLog } from '../../parts/audit-log/audit-log.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
-import { DateFilter } from '../../ui/dates.js';
+import { DateFilter } from '../../parts/link-rows/date-filter.js';
 import { Icon } from '../../ui/icons.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { Menu } from '../../ui/menu.js';

@@ -7,7 +7,7 @@ import { Swatch } from '../../parts/chart/swatch.js';
 import { Button } from '../../ui/button.js';
 import { Change } from '../../parts/chart/chart.js';
 import { Card } from '../../ui/page.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 
 /** @typedef {import('./read.js').ComparedLink} ComparedLink */
 /** @typedef {import('../../parts/times/period.js').Period} Period */
@@ -19,7 +19,7 @@ export function ComparedTable({ links, period, remove }) {
     isNumber: true,
     cell: (/** @type {ComparedLink} */ { answer, link }) => answer && link && html`<${Compared} label=${label} now=${answer[name]} before=${wasThere(link, answer) ? (answer.before?.[name] ?? null) : null} than=${period.before?.name ?? ''} />`,
   });
-  /** @type {import('../../ui/table.js').Column<ComparedLink>[]} */
+  /** @type {import('../../parts/table/table.js').Column<ComparedLink>[]} */
   const columns = [
     { label: 'Link', cell: (one) => html`<${Named} one=${one} />`, isHeader: true },
     figure('Clicks', 'total_clicks'),

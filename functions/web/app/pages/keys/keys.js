@@ -15,7 +15,7 @@ import { Chip, Status } from '../../ui/chips.js';
 import { ask } from '../../ui/dialog.js';
 import { Card, Page } from '../../ui/page.js';
 import { Empty, Loaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 import { Time } from '../../ui/time.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { CreatedKey } from './created-key.js';

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/facts.js';
 import { Card } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 import { FEW_CLICKS, MOST_CLICKS } from './read.js';
 
 /** @typedef {import('./read.js').Click} Click */
@@ -62,7 +62,7 @@ function useFresh(clicks, onNews) {
   return fresh;
 }
 
-/** @param {(click: Click) => void} open @returns {import('../../ui/table.js').Column<Click>[]} */
+/** @param {(click: Click) => void} open @returns {import('../../parts/table/table.js').Column<Click>[]} */
 const columnsOf = (open) => [
   { label: 'Time', cell: ({ clicked_at: at }) => html`<time datetime=${at} title=${fullTime(at)}>${moment(at)}</time>`, isHeader: true },
   { label: 'Visitor', cell: ({ audience }) => html`<${Status} tone=${audience === 'human' ? 'good' : 'muted'}>${audienceName(audience)}<//>` },

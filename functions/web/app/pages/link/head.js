@@ -55,10 +55,10 @@ export function LinkButtons({ link, actions, mayChange, hasRules }) {
     { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
   return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
-    <${Button} icon="out" class="link-open" href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" aria-label="Open">Open<//>
-    <${Button} icon="qr" onClick=${actions.showQr}>QR code<//>
+    <${Button} icon="out" class="link-button" href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" aria-label="Open">Open<//>
+    <${Button} icon="qr" class="link-button" aria-label="QR code" onClick=${actions.showQr}>QR code<//>
     ${canSwitch && html`<${Button} icon="power" class="link-switch" onClick=${actions.toggle}>${switchText}<//>`}
-    ${canEdit && html`<${Button} icon="edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}
+    ${canEdit && html`<${Button} icon="edit" class="link-button" aria-label="Edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}
     ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;
 }
 

@@ -14,7 +14,7 @@ import { ask, Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
 import { Card } from '../../ui/page.js';
 import { FormFailure, Loaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 import { Time } from '../../ui/time.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { withArticle } from '../../core/words.js';

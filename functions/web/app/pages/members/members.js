@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 import { Time } from '../../ui/time.js';
 import { Invitations, useInvitations } from './invitations.js';
 import { leave } from './leave.js';

@@ -3,7 +3,7 @@ import { day, number } from '../../core/format.js';
 import { isGood, latencyText } from '../../parts/checks/checks.js';
 import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 import { Time } from '../../ui/time.js';
 import { outcome } from './targets.js';
 

@@ -1,7 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { withoutScheme } from '../../core/format.js';
 import { href } from '../../core/router.js';
-import { CopyText } from '../../ui/copy.js';
+import { CopyButton } from '../../ui/copy.js';
 import { Lazy } from '../../ui/lazy.js';
 import { QuickCreate } from '../links/quick-create.js';
 import { emptyField } from '../links/quick-queue.js';
@@ -44,7 +44,7 @@ export function Create() {
 function Made({ link }) {
   const short = withoutScheme(link.short_url);
   return html`<p class="made">
-    <${CopyText} text=${link.short_url} label=${`Copy ${short}`}><bdi>${short}</bdi><//>
+    <${CopyButton} text=${link.short_url}><bdi>${short}</bdi><//>
     <span class="muted">leads to <bdi>${withoutScheme(link.original_url)}</bdi></span>
     <a href=${href(`links/${link.short_code}`)}>Statistics</a>
   </p>`;

@@ -23,6 +23,9 @@ import { TopLinks } from './top-links.js';
 
 /** The API adds it up once a minute at most. */
 const EVERY_MS = 60_000;
+/** Of the cards until the numbers are there. */
+const CHART_CARD_HEIGHT = 372;
+const LIST_HEIGHT = 160;
 
 /**
  * Reads what the address is about. Until another answer is read, the one before it stays.
@@ -52,7 +55,7 @@ export function Look({ view, resource, known }) {
       ${known && html`<${DownloadMenu} ...${known} />`}
     </div>
     ${error && html`<${Failure} what=${what} error=${error} retry=${reload} />`}
-    ${known ? html`<div class=${`stack ${data ? '' : 'waiting'}`}><${Numbers} ...${known} tags=${tags} /></div><${Visitors} view=${view} />` : !error && html`<${WaitingFigures} /><${Skeleton} height=${360} />`}`;
+    ${known ? html`<div class=${`stack ${data ? '' : 'waiting'}`}><${Numbers} ...${known} tags=${tags} /></div><${Visitors} view=${view} />` : !error && html`<${WaitingFigures} /><${Skeleton} height=${CHART_CARD_HEIGHT} /><div class="overview-lists"><${Skeleton} height=${LIST_HEIGHT} /><${Skeleton} height=${LIST_HEIGHT} /></div>`}`;
 }
 
 /** @type {Record<string, string>} */

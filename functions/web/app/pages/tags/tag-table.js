@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.js';
 import { Status } from '../../ui/chips.js';
 import { Icon } from '../../ui/icons.js';
 import { Card } from '../../ui/page.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../../parts/table/table.js';
 import { underWay } from './arranged.js';
 import { deleteTag } from './changes.js';
 

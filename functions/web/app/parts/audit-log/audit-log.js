@@ -6,7 +6,7 @@ import { readAll } from '../../core/api.js';
 import { nameOf, useMembers } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
 import { Loaded, SkeletonText } from '../../ui/states.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../table/table.js';
 import { Time } from '../../ui/time.js';
 import { Further, useFurther } from '../further/further.js';
 import { isPerson, sentenceOf } from './words.js';
@@ -62,7 +62,7 @@ export function Entries({ label, entries, isOwn = false, linkOf }) {
   const personName = (/** @type {string | null} */ id) => (members.isLoading ? html`<${SkeletonText} />` : nameOf(memberOf(id)));
   /** @type {import('./words.js').Known['isThere']} */
   const isThere = ({ kind, id }) => (kind === 'key' ? keys.data?.keys.some((/** @type {{ prefix: string }} */ { prefix }) => prefix === id) : memberOf(id) !== undefined);
-  /** @type {(import('../../ui/table.js').Column<AuditEntry> | false)[]} */
+  /** @type {(import('../table/table.js').Column<AuditEntry> | false)[]} */
   const columns = [
     {
       label: 'Action',

@@ -3,7 +3,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { number } from '../../core/format.js';
 import { Choice } from '../../ui/chips.js';
-import { Table } from '../../ui/table.js';
+import { Table } from '../table/table.js';
 import { nameAt } from './moments.js';
 import { Plot } from './plot.js';
 import { hasRunning, SO_FAR } from './running.js';
@@ -79,7 +79,7 @@ const TABLE_ROOM = 80;
 /** @param {ChartProps} chart */
 function Numbers(chart) {
   const { label, times, series, unit, suffix = '', height = 240 } = chart;
-  /** @type {import('../../ui/table.js').Column<number>[]} */
+  /** @type {import('../table/table.js').Column<number>[]} */
   const columns = [
     { label: UNITS[unit], cell: (at) => nameAt(chart, at), isHeader: true },
     ...series.map(({ label: name, values }) => ({ label: name, cell: (/** @type {number} */ at) => shown(values[at], suffix), isNumber: true })),

@@ -14,12 +14,12 @@ import { place } from '../../ui/menu.js';
  * @param {() => void} props.onClose
  */
 export function Popover({ title, children, isDisabled = false, onSubmit, onClose }) {
-  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
   const latest = useRef(onClose);
   latest.current = onClose;
 
   useLayoutEffect(() => {
-    const element = /** @type {HTMLFormElement} */ (form.current);
+    const element = /** @type {HTMLElement} */ (box.current);
     const root = /** @type {HTMLElement} */ (element.parentElement);
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     if (place(root, false)) element.classList.add('flipped');
@@ -40,8 +40,10 @@ export function Popover({ title, children, isDisabled = false, onSubmit, onClose
     event.stopPropagation();
     onClose();
   };
-  return html`<form ref=${form} class="menu-list start popover" role="dialog" aria-label=${title} novalidate onSubmit=${onSubmit} onKeyDown=${onKeyDown}>
-    ${children}
-    <div><${Button} kind="primary" type="submit" class="whole" disabled=${isDisabled}>Show<//></div>
-  </form>`;
+  return html`<div ref=${box} class="menu-list start popover" role="dialog" aria-label=${title} onKeyDown=${onKeyDown}>
+    <form novalidate onSubmit=${onSubmit}>
+      ${children}
+      <${Button} kind="primary" type="submit" class="whole" disabled=${isDisabled}>Show<//>
+    </form>
+  </div>`;
 }

@@ -10,10 +10,10 @@ import { useShortcuts } from '../../core/shortcuts.js';
 import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
-import { DateFilter } from '../../ui/dates.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
 import { NO_FILTER, SORTS, STATUSES, withTag } from './choices.js';
+import { DateFilter } from './date-filter.js';
 
 const TYPING_MS = 250;
 const OFFERED_TAGS = 50;

@@ -117,7 +117,7 @@ function hueOf(host) {
 /** @param {{ url: string, code: string }} props */
 function ShortUrl({ url, code }) {
   const start = withoutScheme(url).slice(0, -code.length);
-  return html`<span class="short-url"><span class="short-host">${start}</span><span class="short-code">${code}</span></span>`;
+  return html`<span class="short-url" title=${url}><span class="short-host">${start}</span><span class="short-code">${code}</span></span>`;
 }
 
 /** What a link without a title is called. @param {string} url */
@@ -142,7 +142,7 @@ export function Target({ url }) {
   const path = Math.max(0, text.search(/[/?#]|$/));
   const cut = Math.max(text.length - KEPT_END, Math.ceil((path + text.length) / 2));
   const parts = [text.slice(0, path), text.slice(path, cut), text.slice(cut)];
-  return html`<span class="link-target">${parts.map((part) => html`<span>${part}</span>`)}</span>`;
+  return html`<span class="link-target" title=${url}>${parts.map((part) => html`<span>${part}</span>`)}</span>`;
 }
 
 /** @param {{ isDown: boolean }} props */

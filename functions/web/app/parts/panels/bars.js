@@ -1,5 +1,5 @@
 import { html } from '../../vendor/preact.js';
-import { counted, number, percents, shortNumber } from '../../core/format.js';
+import { number, percents, shortNumber } from '../../core/format.js';
 import { OTHERS } from './kinds.js';
 
 /**
@@ -12,13 +12,14 @@ export function Bars({ kind, rows, total, limit, choose }) {
   const shares = total > 0 ? percents(shown.map((row) => row.count / total)) : [];
   return html`<ol class="bars" aria-label=${kind.title}>
     ${shown.map(({ value, name, count, isChosen }, at) => {
-      const inner = html`<span class="bar" aria-hidden="true" style=${{ width: `${(100 * count) / most}%` }}></span>
+      const isButton = choose && value !== OTHERS;
+      const hidden = (/** @type {string} */ text) => isButton && html`<span class="hidden">${text}</span>`;
+      const inner = html`${hidden(`${kind.one}: `)}<span class="bar" aria-hidden="true" style=${{ width: `${(100 * count) / most}%` }}></span>
         <span class="bar-name" dir="auto" title=${name}>${name}</span>
-        <span class="bar-count" title=${number(count)}>${shortNumber(count)}</span>
+        <span class="bar-count" title=${number(count)}>${shortNumber(count)}${hidden(count === 1 ? ' click' : ' clicks')}</span>
         <span class="bar-share">${shares[at]}</span>`;
-      const label = `${kind.one}: ${name}, ${counted(count, 'click')}${shares[at] ? `, ${shares[at]}` : ''}`;
       return html`<li key=${value}>
-        ${!choose || value === OTHERS ? html`<span class="bar-row">${inner}</span>` : html`<button type="button" class="bar-row" aria-pressed=${isChosen} aria-label=${label} onClick=${() => choose(value)}>${inner}</button>`}
+        ${!isButton ? html`<span class="bar-row">${inner}</span>` : html`<button type="button" class="bar-row" aria-pressed=${isChosen} onClick=${() => choose(value)}>${inner}</button>`}
       </li>`;
     })}
   </ol>`;

@@ -1,4 +1,4 @@
-import { html } from '../vendor/preact.js';
+import { html } from '../../vendor/preact.js';
 
 /**
  * @template T

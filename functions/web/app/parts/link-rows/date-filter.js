@@ -1,12 +1,12 @@
 // A filter by days, which the address has as `from` and `to`.
 
-import { html, useState } from '../vendor/preact.js';
-import { day } from '../core/format.js';
-import { setQuery } from '../core/router.js';
-import { Chip } from './chips.js';
-import { useLaterFocus } from './later-focus.js';
-import { Icon } from './icons.js';
-import { Lazy } from './lazy.js';
+import { html, useState } from '../../vendor/preact.js';
+import { day } from '../../core/format.js';
+import { setQuery } from '../../core/router.js';
+import { Chip } from '../../ui/chips.js';
+import { Icon } from '../../ui/icons.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
+import { Lazy } from '../../ui/lazy.js';
 
 /** @param {{ label: string, title: string, from: string, to: string }} props `title` is that of the popover */
 export function DateFilter({ label, title, from, to }) {
@@ -24,5 +24,5 @@ export function DateFilter({ label, title, from, to }) {
   return html`<div class="menu" ref=${part}>${from || to
     ? html`<${Chip} tone="on" removeLabel="Clear dates" onRemove=${focused(() => setQuery({ from: '', to: '' }))}>${words}<//>`
     : html`<button type="button" class="chip" aria-haspopup="dialog" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${label}<${Icon} name="down" /></button>`}
-  ${isOpen && html`<${Lazy} load=${() => import('../parts/dates/dates.js')} name="DatesPopover" title=${title} from=${from} to=${to} onFailure=${close} onClose=${leave} />`}</div>`;
+  ${isOpen && html`<${Lazy} load=${() => import('../dates/dates.js')} name="DatesPopover" onFailure=${close} title=${title} from=${from} to=${to} onClose=${leave} />`}</div>`;
 }
