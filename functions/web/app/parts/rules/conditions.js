@@ -47,7 +47,7 @@ export function Conditions({ rule, title, errorOf, clear, change }) {
         remove=${conditions.length > 1 && (() => remove(at))}
       />`;
     })}
-    ${conditions.length < MOST_CONDITIONS && html`<p class="row"><${Button} kind="quiet" class="compact" icon="plus" aria-label=${`Add a condition to ${title.toLowerCase()}`} onClick=${add}>And<//></p>`}
+    ${conditions.length < MOST_CONDITIONS && html`<p class="row"><${Button} kind="quiet" class="compact" icon="plus" aria-label=${`Add a condition to ${title.toLowerCase()}`} onClick=${add}>Add a condition<//></p>`}
   </div>`;
 }
 
