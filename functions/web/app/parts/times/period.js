@@ -52,7 +52,7 @@ const LENGTHS = { '7d': { days: 7, name: '7 days' }, '30d': { days: 30, name: '3
 
 // A date stands for its midnight in UTC, whichever zone it is of.
 const dateFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
-const hourFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const hourFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
 
 /** The day of a time by the visitor's clock, as the API names it. @param {number} time */
 export function dayOf(time) {
