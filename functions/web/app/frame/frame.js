@@ -45,7 +45,8 @@ export function Frame({ page }) {
     workspace: pages.filter(({ group }) => group === 'workspace'),
     unread,
     current: isNowhere && page !== ACCOUNT ? NOWHERE.path : (page?.within ?? (path.split('/')[0] || 'links')),
-    tools: [{ label: FIND, icon: /** @type {const} */ ('search'), note: `${MOD} K`, act: openPalette }, { label: 'Keyboard shortcuts', icon: /** @type {const} */ ('list'), note: '?', act: openKeys }],
+    /** @type {import('../ui/menu.js').MenuItem[]} */
+    tools: [{ label: FIND, icon: 'search', note: `${MOD} K`, act: openPalette }, { label: 'Keyboard shortcuts', icon: 'list', note: '?', act: openKeys }],
     nameWorkspace,
   };
   const onSkip = (/** @type {Event} */ event) => {

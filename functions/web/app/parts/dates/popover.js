@@ -22,13 +22,19 @@ export function Popover({ title, children, isDisabled = false, onSubmit, onClose
     const element = /** @type {HTMLElement} */ (box.current);
     const root = /** @type {HTMLElement} */ (element.parentElement);
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
-    if (place(root, false)) element.classList.add('flipped');
+    const hang = () => {
+      element.style.translate = '';
+      element.classList.toggle('flipped', place(root, false));
+    };
+    hang();
     element.querySelector('input')?.focus();
     const onLeave = (/** @type {Event} */ event) => root.contains(/** @type {Node} */ (event.target)) || latest.current();
     const types = ['pointerdown', 'focusin'];
     for (const type of types) addEventListener(type, onLeave);
+    addEventListener('resize', hang);
     return () => {
       for (const type of types) removeEventListener(type, onLeave);
+      removeEventListener('resize', hang);
       // What it was opened by; whoever has gone elsewhere stays there.
       if (element.contains(document.activeElement)) before?.focus();
     };
@@ -41,7 +47,7 @@ export function Popover({ title, children, isDisabled = false, onSubmit, onClose
     onClose();
   };
   return html`<div ref=${box} class="menu-list start popover" role="dialog" aria-label=${title} onKeyDown=${onKeyDown}>
-    <form novalidate onSubmit=${onSubmit}>
+    <form class="stack" novalidate onSubmit=${onSubmit}>
       ${children}
       <${Button} kind="primary" type="submit" class="whole" disabled=${isDisabled}>Show<//>
     </form>
