@@ -10,7 +10,7 @@ import { outcome } from './targets.js';
 /** @typedef {import('./targets.js').CheckResult} CheckResult */
 
 const FIRST = 12;
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const clock = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', second: '2-digit' });
 
 /** `14:05:12`, with the day if it isn't today. @param {string} at */
 const secondOf = (at) => (day(at) === day(new Date()) ? '' : `${day(at)}, `) + clock.format(new Date(at));

@@ -27,7 +27,7 @@ const EVENTS = {
 };
 const UNKNOWN_EVENT = { icon: /** @type {const} */ ('bell'), tone: '', name: 'Notification' };
 const URL_LETTERS = 90;
-const timeFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const timeFormat = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
 /** @param {{ shown: Notification, isNew: boolean, hasDay: boolean }} props */
 export function NotificationRow({ shown, isNew, hasDay }) {

@@ -18,9 +18,9 @@ function bothZones(options) {
 
 const monthOf = bothZones({ month: 'short', year: 'numeric' });
 const dayOf = bothZones({ day: 'numeric', month: 'short' });
-const timeOf = bothZones({ hour: '2-digit', minute: '2-digit' });
+const timeOf = bothZones({ hour: 'numeric', minute: '2-digit' });
 const longDayOf = bothZones({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
-const longTimeOf = bothZones({ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const longTimeOf = bothZones({ weekday: 'short', day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
 
 /**
  * The whole name of one of the times: of a running one it says so, and of another zone's day which zone that is.
