@@ -80,7 +80,7 @@ def test_whose_workspace_somebody_else_closes_is_told(tabs: Tabs, account: Accou
         tab.settled()
     tab.sign_in_again()
     tab.says(f"{here['name']} was closed. You’re now in")
-    tab.click(tab.button("More"), heading=f"{here['name']} is closed")
+    tab.click(tab.button("Details"), heading=f"{here['name']} is closed")
     expect(tab.page.get_by_text("An admin can restore it until")).to_be_visible()
     expect(tab.button(re.compile("^Restore"))).to_have_count(0)
     tab.page.get_by_role("link", name="Go to your links").click()

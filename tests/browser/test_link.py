@@ -48,7 +48,7 @@ def test_pressing_a_bar_filters_everything_and_back_undoes_it(tabs: Tabs, shop: 
     tab.clicks_are(4)
     expect(latest(tab)).to_have_count(4)
     # Other panels follow, and its own shows what can be had besides.
-    expect(bar(tab, "Device: Desktop")).to_have_attribute("aria-label", re.compile("2 clicks"))
+    expect(bar(tab, "Device: Desktop")).to_have_accessible_name(re.compile("2 clicks"))
     expect(bar(tab, "Country: Norway")).to_have_attribute("aria-pressed", "true")
     tab.press(bar(tab, "Country: Germany"), clicks=6)
     tab.press(bar(tab, "Source: QR code"))

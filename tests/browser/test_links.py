@@ -269,7 +269,7 @@ def test_an_existing_link_is_monitored_from_its_form(tabs: Tabs, account: Accoun
     expect(box).not_to_be_checked()
     tab.press(box)
     with tab.failing(f"**/api/links/{code}", 409, "target_quota_reached", "The workspace has no room for another target.", method="PATCH"):
-        tab.press(tab.button("Save", form), shows=form.get_by_role("alert").filter(has_text="no room for another target"))
+        tab.press(tab.button("Save", form), shows=form.get_by_role("alert").filter(has_text="reached the limit of monitored URLs"))
     tab.press(tab.button("Save", form), says="Saved.")
     assert account.call("GET", f"/api/links/{code}")["watch"] is True
 
@@ -418,7 +418,7 @@ def test_many_links_get_tags_and_lose_others_and_have_them_back(tabs: Tabs, shop
     tab.write(add, "spr", then="ArrowDown")
     tab.keys("Enter")
     tab.write(add, "2026,")
-    tab.submit("Change 3 links", {form.get_by_role("combobox", name="Remove"): "SALE,"}, form, says="Tags of 3 links changed.")
+    tab.submit("Change 3 links", {form.get_by_role("combobox", name="Remove"): "SALE,"}, form, says="Tags for 3 links changed.")
     after = [["theirs", "spring", "2026"], ["spring", "2026"], ["spring", "2026"]]
     assert tags_of(shop) == after
     expect(tab.links.get_by_role("button", name="Only links with the tag spring")).to_have_count(3)
