@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import './browser.mjs';
 
-const { rankOf, ranked, wordsOf } = await import('../app/parts/palette/matching.js');
+const { piecesOf, rankOf, ranked, wordsOf } = await import('../app/parts/palette/matching.js');
 
 const labels = (text, ...items) => ranked(items.map((label) => ({ label })), text).map(({ label }) => label);
 
@@ -15,6 +15,12 @@ test('all words must be there, in any order', () => {
   assert.deepEqual(labels('sale spr', 'Spring sale', 'Winter sale', 'Spring'), ['Spring sale']);
   assert.equal(rankOf(wordsOf('sale docs'), 'Spring sale', 'https://docs.example.com/'), 3);
   assert.equal(rankOf(wordsOf('sale rust'), 'Spring sale', 'https://docs.example.com/'), Infinity);
+});
+
+test('several words are asked for as they are, and by the rarest of them', () => {
+  assert.deepEqual(piecesOf('spring'), ['spring']);
+  assert.deepEqual(piecesOf('launch 7777'), ['launch 7777', '7777']);
+  assert.deepEqual(piecesOf('sale  spring'), ['sale spring', 'spring']);
 });
 
 test('accents and case make no difference', () => {

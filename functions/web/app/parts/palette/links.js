@@ -4,7 +4,7 @@ import { useEffect, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { knownLinks } from '../../core/lists.js';
 import { useResource } from '../../core/resource.js';
-import { wordsOf } from './matching.js';
+import { piecesOf } from './matching.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
 /** @typedef {{ wanted: string, links: Link[], hasMore: boolean, error?: import('../../core/api.js').ApiError }} Found */
@@ -12,7 +12,7 @@ import { wordsOf } from './matching.js';
 const PAUSE_MS = 180;
 const LATEST = 5;
 const FOUND = 20;
-/** The API looks for one piece of text: for several words, the longest of them is asked for, and the others are looked for here. */
+/** The API looks for one piece of text: several words are asked for as they are, and by one of them, of which the others are looked for here. */
 const FOUND_OF_MANY = 100;
 
 /** The latest ones; they are only read if the page of the links hasn't read them. @param {{ isWanted: boolean }} options */
@@ -21,6 +21,12 @@ export function useLatest({ isWanted }) {
   const read = useResource(isWanted && !known ? 'latest' : null, () => call('GET /api/links', { query: { per_page: LATEST } }));
   return /** @type {Link[]} */ (isWanted ? (known ?? read.data?.links ?? []).slice(0, LATEST) : []);
 }
+
+/** What several answers have, each link once. @param {{ links: Link[], next_cursor: string | null }[]} answers */
+const joined = (answers) => ({
+  links: [...new Map(answers.flatMap(({ links }) => links.map((link) => [link.short_code, link]))).values()],
+  hasMore: answers.some(({ next_cursor: next }) => next !== null),
+});
 
 /**
  * What was found last, which stays while others are looked for; `wanted` says what for.
@@ -35,12 +41,9 @@ export function useSearch(wanted) {
     /** @param {Partial<Found>} change an answer that is overtaken is dropped */
     const take = (change) => leaving.signal.aborted || setFound((before) => ({ ...before, error: undefined, ...change, wanted }));
     if (!wanted) return void take({ links: [], hasMore: false });
-    const words = wordsOf(wanted);
-    const isOne = words.length === 1;
-    const search = isOne ? wanted : wanted.split(/\s+/).sort((one, other) => other.length - one.length)[0];
-    const ask = () => call('GET /api/links', { query: { search, per_page: isOne ? FOUND : FOUND_OF_MANY }, signal: leaving.signal });
+    const ask = (/** @type {string} */ search, /** @type {number} */ at) => call('GET /api/links', { query: { search, per_page: at ? FOUND_OF_MANY : FOUND }, signal: leaving.signal });
     const timer = setTimeout(
-      () => ask().then(({ links, next_cursor: next }) => take({ links, hasMore: next !== null }), (error) => take({ error, hasMore: false })),
+      () => Promise.all(piecesOf(wanted).map(ask)).then((answers) => take(joined(answers)), (error) => take({ error, hasMore: false })),
       PAUSE_MS,
     );
     return () => {

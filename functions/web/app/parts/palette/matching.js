@@ -6,6 +6,16 @@ import { searched } from '../../core/folding.js';
 export const wordsOf = (text) => searched(text).split(/\s+/).filter(Boolean);
 
 /**
+ * What the API is asked for: all of it, and of several words the one that fewest links may have, a number or else the longest.
+ * @param {string} text
+ */
+export function piecesOf(text) {
+  const words = text.split(/\s+/).filter(Boolean);
+  const rarity = (/** @type {string} */ word) => word.length + (/\d/.test(word) ? text.length : 0);
+  return words.length > 1 ? [words.join(' '), words.sort((one, other) => rarity(other) - rarity(one))[0]] : [text];
+}
+
+/**
  * The smaller, the better: its name begins with what is looked for, words of its name do, its name has all words, or what else is
  * known of it has them. Infinity if a word is missing.
  * @param {string[]} words as `wordsOf` gives them
