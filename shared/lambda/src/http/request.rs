@@ -660,8 +660,8 @@ mod tests {
         assert_eq!(refused(Method::HEAD, "/api/links"), None);
         assert_eq!(refused(Method::PUT, "/nothing/is/here"), None, "another answer says so");
         assert_eq!(refused(Method::PUT, "/api/shorten"), Some((None, "this address only supports POST".to_owned())));
-        let sentence = "this address only supports GET, HEAD, PATCH, DELETE";
-        assert_eq!(refused(Method::PUT, "/api/links/launch"), Some((None, sentence.to_owned())));
+        let sentence = "this address only supports GET, HEAD, PUT, PATCH, DELETE";
+        assert_eq!(refused(Method::POST, "/api/links/launch"), Some((None, sentence.to_owned())));
     }
 
     #[test]
