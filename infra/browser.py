@@ -63,7 +63,7 @@ def start(command: str, arguments: list[str]) -> int:
         return subprocess.run(command, cwd=TESTS, env=environment).returncode
 
     if command == "screenshots":
-        seed = [install("sam") / "bin" / "python", "-m", "infra.local.seed", "10"]  # those that have clicks
+        seed = [install("sam") / "bin" / "python", "-m", "infra.local.seed", "--links", "10"]  # those that have clicks
         account = json.loads(subprocess.run(seed, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout)
         environment["SEEDED"] = account["email"]
         return subprocess.run([python, TESTS / "screenshots.py", *arguments], cwd=TESTS, env=environment).returncode
