@@ -155,7 +155,7 @@ impl Update {
         }
         let mut after = before.changed_by(patch, request.received_at);
         after.metadata.tags = change.tags.made_to(&after.metadata.tags)?;
-        if *patch == LinkPatch::default() && after.metadata.tags == before.metadata.tags {
+        if change.password.is_none() && after.is_as(before) {
             return Ok(LinkEdit::Keep);
         }
         after.availability.check_window()?;

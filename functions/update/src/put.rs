@@ -25,7 +25,7 @@ impl Update {
             if let Some(refused) = refused.take() {
                 return Err(refused);
             }
-            Problem::PreconditionFailed.when(request.header(header::IF_MATCH).is_some())?;
+            Problem::PreconditionFailed.when(request.has_header(header::IF_MATCH))?;
             self.throttle.admit(request, &caller.user).await?;
             match self.writer.link_named(request, &body, caller, &id).await {
                 Ok(()) => (status, change) = (StatusCode::CREATED, change.of_new_link()),

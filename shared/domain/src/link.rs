@@ -171,6 +171,12 @@ impl Link {
         }
     }
 
+    /// Whether a change has left everything as it was but the time and number of the change.
+    pub fn is_as(&self, before: &Self) -> bool {
+        let (updated_at, revision) = (before.updated_at, before.revision);
+        Self { updated_at, revision, ..self.clone() } == *before
+    }
+
     /// The target that the link watches; `None` if it doesn't watch one or is deleted. An inactive link keeps watching, since
     /// it can be switched on again.
     pub fn watched_target(&self) -> Option<TargetId> {

@@ -54,6 +54,19 @@ async fn an_id_without_a_link_gets_one_and_the_next_put_changes_it() {
 }
 
 #[tokio::test]
+async fn a_repeated_put_writes_nothing() {
+    let fixture = Fixture::new().await;
+    let body = json!({"url": "https://example.com/a", "tags": ["orders"], "expires_at": "2126-01-01T00:00:00Z", "watch": true});
+    let created = fixture.put(body.clone()).await.expecting(201);
+    let before = fixture.db.scan("LinksTable");
+
+    let again = fixture.put(body).await.expecting(200);
+
+    assert_eq!(again.header("etag"), created.header("etag"));
+    assert_eq!(fixture.db.scan("LinksTable"), before);
+}
+
+#[tokio::test]
 async fn a_new_link_is_as_its_body_says_and_never_one_that_there_is() {
     let fixture = Fixture::new().await;
     let url = json!({"url": "https://example.com/a"});
