@@ -158,7 +158,7 @@ NOT_EMAILED = {
     "mail_off": "this server doesn’t send email",
     "inviter_unverified": "your own email isn’t confirmed",
     "limit_reached": "you’ve reached the hourly limit of emailed invitations",
-    "address_refused": "this address doesn’t accept email at the moment",
+    "mailed_recently": "this address was emailed an invitation recently",
 }
 
 

@@ -39,7 +39,8 @@ impl Notify {
         let account = self.tokens.account_of(&invitation.email).await?;
         if self.is_undeliverable(account.as_ref()).await? {
             tracing::info!(order_id = %order.order_id, "no mail: mail to the address has come back");
-            return self.note_not_mailed(&invitation, NotMailed::AddressRefused).await;
+            // Only an account's address is known to be one, so the admin isn't told.
+            return Ok(());
         }
         if let Some(why) = self.refuses_invitation(mailer, order, &invitation).await? {
             return self.note_not_mailed(&invitation, why).await;
@@ -70,7 +71,7 @@ impl Notify {
             return Ok(Some(NotMailed::LimitReached));
         }
         let is_admitted = mailer.admits(&mailer.reader(to), MailCount::Invitations, order, now).await?;
-        Ok((!is_admitted).then_some(NotMailed::AddressRefused))
+        Ok((!is_admitted).then_some(NotMailed::MailedRecently))
     }
 
     async fn mail_invitation_token(

@@ -43,8 +43,8 @@ pub enum NotMailed {
     InviterUnverified,
     /// The inviter has had as many invitations mailed as one person may.
     LimitReached,
-    /// The address gets no mail at the moment: it was mailed just now, or mail to it has come back.
-    AddressRefused,
+    /// The address has been mailed invitations recently, by whomever.
+    MailedRecently,
 }
 
 impl Invitation {

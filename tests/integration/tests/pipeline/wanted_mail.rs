@@ -414,6 +414,11 @@ async fn whoever_is_invited_at_an_address_where_mail_came_back_gets_none() {
     assert_eq!(post.deliver(queue_batch(&post.queues.bodies("notify"))).await, 0);
 
     assert_eq!(post.outside.recipients(), ["carol@example.com"]);
+    let list = RequestBuilder::new("GET", "/api/workspace/invitations").token(&post.ada.token(Role::Admin));
+    let listed = list.send_to(&account).await.json();
+    for invitation in listed["invitations"].as_array().unwrap() {
+        assert_eq!(invitation["not_mailed"], Value::Null, "that would tell that there is an account");
+    }
 }
 
 // ----------------------------------------------------------------------------------------------------------- the mails

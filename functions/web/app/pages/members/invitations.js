@@ -21,7 +21,7 @@ import { withArticle } from '../../core/words.js';
 import { ROLES } from './roles.js';
 
 /** @typedef {import('../../core/lists.js').Member} Member */
-/** @typedef {'mail_off' | 'inviter_unverified' | 'limit_reached' | 'address_refused'} NotMailed */
+/** @typedef {'mail_off' | 'inviter_unverified' | 'limit_reached' | 'mailed_recently'} NotMailed */
 /** @typedef {{ id: string, email: string, role: string, created_at: string, expires_at: string, invited_by: string, mailed_at: string | null, not_mailed: NotMailed | null }} Invitation */
 /** @typedef {{ id: string, email: string, role: string, expires_at: string, token: string }} NewInvitation */
 
@@ -32,7 +32,7 @@ const REASONS = {
   mail_off: 'this server doesn’t send email',
   inviter_unverified: 'your own email isn’t confirmed',
   limit_reached: 'you’ve reached the hourly limit of emailed invitations',
-  address_refused: 'this address doesn’t accept email at the moment',
+  mailed_recently: 'this address was emailed an invitation recently',
 };
 /** The same of an invitation that another admin has made. @type {Partial<Record<NotMailed, string>>} */
 const REASONS_OF_OTHERS = {
