@@ -5,6 +5,7 @@ use linklet_lambda::http::{
     ApiError, JsonObject, Problem, Request, Response, Result, ShortUrls, StatusCode, header, located,
 };
 use linklet_lambda::identity::Caller;
+use linklet_lambda::link_writer::Named;
 use linklet_lambda::rules::{GivenRules, refuse_own};
 use serde::Deserialize;
 
@@ -12,23 +13,24 @@ use crate::{Change, Update};
 
 impl Update {
     pub(crate) async fn put(&self, request: &Request, caller: &Caller, name: &str) -> Result<Response> {
-        const TRIES: u32 = 3;
+        const LOOKS: u32 = 3;
         let id = external_id(name)?;
         let body = request.large_json_object()?;
         let mut change = Change::read_put(request, &self.writer.short_urls, &body, &id)?;
+        let LinkPatch { is_active, archived, .. } = change.patch;
         let (mut status, mut refused) = (StatusCode::OK, None);
-        for _ in 0..TRIES {
+        for looks_left in (0..LOOKS).rev() {
             match self.change(request, caller, name, change.clone(), None).await {
                 Err(ApiError::Problem(Problem::NotFound | Problem::LinkPurged)) => {}
                 changed => return Ok(self.answer(request, status, changed?).await),
             }
-            if let Some(refused) = refused.take() {
-                return Err(refused);
+            if refused.is_some() || looks_left == 0 {
+                break;
             }
             Problem::PreconditionFailed.when(request.has_header(header::IF_MATCH))?;
             self.throttle.admit(request, &caller.user).await?;
-            match self.writer.link_named(request, &body, caller, &id).await {
-                Ok(()) => (status, change) = (StatusCode::CREATED, change.of_new_link()),
+            match self.writer.create_named(request, &body, caller, Named { id: &id, is_active, archived }).await {
+                Ok(()) => (status, change) = (StatusCode::CREATED, Change::default()),
                 // The same request may have created the link at the same time.
                 Err(taken @ (ApiError::ExternalIdTaken(_) | ApiError::Problem(Problem::ShortCodeTaken))) => {
                     refused = Some(taken);
@@ -56,7 +58,7 @@ fn external_id(name: &str) -> Result<ExternalId, Invalid> {
     }
 }
 
-/// The member that no change has.
+/// The member that PUT has and PATCH doesn't.
 #[derive(Deserialize)]
 struct OfCreation {
     #[serde(default, deserialize_with = "optional")]
@@ -76,11 +78,5 @@ impl Change {
         }
         let patch = LinkPatch { external_id: None, routing, ..patch };
         Ok(Self { custom_code, ..Self::of(request, body, patch)? })
-    }
-
-    /// What of the change a new link doesn't have from its creation.
-    fn of_new_link(self) -> Self {
-        let LinkPatch { is_active, archived, .. } = self.patch;
-        Self { patch: LinkPatch { is_active, archived, ..LinkPatch::default() }, ..Self::default() }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use linklet_domain::{AnswerKey, ExternalId, Generation, Link, LinkId, LinkStatus, ShortCode, TargetId};
+use linklet_domain::{AnswerKey, Generation, Link, LinkId, LinkStatus, ShortCode, TargetId};
 use linklet_dynamodb::{Consistency, CreateOutcome, Creation, FirstAnswer, Reusable, back_off};
 use serde::{Deserialize, Serialize};
 
-use super::{LinkWriter, new_link::NewLink};
+use super::LinkWriter;
+use super::new_link::{Named, NewLink};
 use crate::http::{
     ApiError, JsonObject, MOST_IGNORED, Problem, Request, Response, Result, StatusCode, json_text, located,
     mark_as_replay, tagged,
@@ -48,8 +49,8 @@ enum AttemptOutcome {
 }
 
 impl LinkWriter {
-    /// The answer to the request for a link, which is kept under the key: the link that its URL has, or a new one. Of one among many
-    /// links of a request, the password may wait until a time for its turn, and nobody is notified.
+    /// The answer to the request for a link, which is kept under the key: the link that its URL has, or a new one. In a
+    /// request about many links, hashing a password may wait until a time for its turn, and nobody is notified.
     ///
     /// # Errors
     /// When the body breaks a rule, a code or external id is taken, a limit is reached, or a table can't be reached.
@@ -76,14 +77,14 @@ impl LinkWriter {
     ///
     /// # Errors
     /// As of [`Self::link_for`].
-    pub async fn link_named(
+    pub async fn create_named(
         &self,
         request: &Request,
         body: &JsonObject,
         caller: &Caller,
-        id: &ExternalId,
+        named: Named<'_>,
     ) -> Result<()> {
-        let wanted = self.read(request, body)?.named(id);
+        let wanted = self.read(request, body)?.named(named);
         let password_hash = self.hash(request, caller, &wanted, None).await?;
         let identity = Identity { key: None, fingerprint: body.fingerprint() };
         let (ignored, is_quiet) = (Vec::new(), false);
@@ -215,7 +216,7 @@ impl LinkWriter {
             CreateOutcome::Conflict => Ok(AttemptOutcome::Conflict),
             CreateOutcome::ExternalIdTaken(by) => Err(ApiError::ExternalIdTaken(by)),
             CreateOutcome::CodeTaken if submission.wanted.custom_code.is_some() => {
-                // The same request may have taken it that came at the same time.
+                // A simultaneous copy of this request may have taken it.
                 let Submission { identity, request, caller, .. } = submission;
                 let earlier = self.earlier_answer(identity, request, caller).await?;
                 earlier.map(AttemptOutcome::Repeated).ok_or(Problem::ShortCodeTaken.into())
@@ -266,7 +267,7 @@ struct View<'a> {
     #[serde(flatten)]
     link: LinkView,
     reused: bool,
-    /// What the request brought and the reused link has not, and what no link has.
+    /// Metadata that the reused link lacks, and members that do nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<&'a str>,
 }

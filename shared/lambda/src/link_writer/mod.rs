@@ -3,6 +3,8 @@
 mod creation;
 mod new_link;
 
+pub use self::new_link::Named;
+
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, ReservedCodes, RouteLimits, Salt, ShortCode};
 use linklet_dynamodb::{LinksTable, ThrottleTable, WatchTable, Workspaces};

@@ -1,5 +1,5 @@
 use linklet_domain::{
-    Availability, ExternalId, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkWrite, Reach,
+    Availability, ExternalId, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkState, LinkWrite, Reach,
     RedirectOptions, ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
 };
 use serde::Deserialize;
@@ -37,6 +37,18 @@ pub(crate) struct NewLink {
     pub metadata: LinkMetadata,
     options: RedirectOptions,
     routing: Option<Routing>,
+    archived: bool,
+}
+
+/// What a link has that `PUT` creates, besides what other new links may have.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    /// Its external id.
+    pub id: &'a ExternalId,
+    /// Whether it is switched on; without it, it is.
+    pub is_active: Option<bool>,
+    /// Whether it is put away.
+    pub archived: Option<bool>,
 }
 
 impl NewLink {
@@ -86,13 +98,19 @@ impl NewLink {
             metadata,
             options,
             routing,
+            archived: false,
         })
     }
 
-    /// A link of its own that has this external id.
-    pub(crate) fn named(mut self, id: &ExternalId) -> Self {
+    /// A link of its own that is named like this.
+    pub(crate) fn named(mut self, Named { id, is_active, archived }: Named<'_>) -> Self {
         self.metadata.external_id = Some(id.clone());
+        if is_active == Some(false) {
+            self.availability.state = LinkState::Inactive;
+        }
+        self.archived = archived.unwrap_or_default();
         self.may_reuse = false;
+        self.is_reusable &= is_active != Some(false) && !self.archived;
         self
     }
 
@@ -108,7 +126,7 @@ impl NewLink {
             options: self.options.clone(),
             routing: self.routing.clone(),
             watch: self.watch,
-            archived: false,
+            archived: self.archived,
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&request.correlation_id),
         }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use linklet_domain::Revision;
+
 use crate::prelude::*;
 
 const ORDER: &str = "/api/links/ext:order-17";
@@ -85,6 +87,7 @@ async fn a_new_link_is_as_its_body_says_and_never_one_that_there_is() {
         (&shown["has_rules"], &shown["status"], &shown["archived"]),
         (&json!(true), &json!("inactive"), &json!(true))
     );
+    assert_eq!(fixture.db.link("orders").await.revision, Revision::FIRST, "it was never switched on");
     assert_eq!(fixture.put(json!({"rules": []})).await.json()["has_rules"], false);
 }
 
