@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::{DestinationName, language};
 use crate::{BrowserFamily, CountryCode, Invalid, IpHash, TargetUrl, Timestamp, uri};
 
-/// Leads those visitors elsewhere of whom all conditions hold.
+/// Sends visitors who meet all conditions elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// What statistics call it.
