@@ -133,7 +133,7 @@ def test_rules_and_variants_are_written(tabs: Tabs, editable: Account, api: Api,
 
     saved = rules_of(editable)
     assert (saved["rules"], saved["variants"]) == (RULES, VARIANTS)
-    expect(tab.button("rules and variants", tab.page.get_by_role("main"))).to_be_visible()
+    expect(tab.button("redirect rules", tab.page.get_by_role("main"))).to_be_visible()
     # What they do is in the statistics.
     api.click(editable.links[0]["short_code"], agent=PHONE)
     editable.wait_for(f"/api/stats/{editable.links[0]['short_code']}", lambda stats: bool(stats.get("destinations")))
@@ -198,7 +198,7 @@ def test_rules_change_their_order_and_are_taken_away(tabs: Tabs, editable: Accou
     tab.press(tab.button("Save", drawer), says="Saved.")
     assert [each["url"] for each in rules_of(editable)["rules"]] == [ANDROID, APPLE]
 
-    tab.press(tab.button("rules and variants", tab.page.get_by_role("main")))
+    tab.press(tab.button("redirect rules", tab.page.get_by_role("main")))
     tab.press(tab.button("Remove rule 1, condition 1", drawer))
     tab.press(tab.button("Remove rule 2", drawer), focuses=tab.button("Remove rule 1", drawer))
     tab.press(tab.button("Remove variant 1", drawer), focuses=tab.button("Add a variant", drawer))

@@ -43,8 +43,8 @@ test('what is younger than the range begins with its creation', () => {
   assert.deepEqual([fewDays.from, fewDays.to, fewDays.unit, fewDays.isYoung], ['2026-10-21', '2026-10-30', 'day', true]);
   const today = period({}, '2026-10-30T05:40:00Z');
   assert.deepEqual([today.from, today.to, today.unit], ['2026-10-30T05:00:00.000Z', '2026-10-30T15:00:00.000Z', 'hour']);
-  // What has just begun has room to grow.
-  assert.deepEqual(['24h', '30d'].map((range) => period({ range }, '2026-10-30T14:20:00Z').to), Array(2).fill('2026-10-30T20:00:00.000Z'));
+  // What has just begun has some hours before it.
+  assert.deepEqual(['24h', '30d'].map((range) => period({ range }, '2026-10-30T14:20:00Z').from), Array(2).fill('2026-10-30T09:00:00.000Z'));
   assert.equal(period({ interval: 'day' }, '2026-10-30T05:40:00Z').from, '2026-10-30');
   // Before it was there, there is nothing.
   const before = period({ range: 'own', from: '2026-09-01', to: '2026-09-03' }, '2026-10-20T22:30:00Z');

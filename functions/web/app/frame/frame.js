@@ -98,7 +98,7 @@ function BottomBar({ work, workspace, unread, current, tools, nameWorkspace }) {
     ...(trouble ? [{ label: trouble, icon: /** @type {const} */ ('warn'), href: href('account') }] : []),
     ...[...work.filter(({ isUnderMore }) => isUnderMore), ...workspace].map(({ title, icon, path: to }) => ({ group: 'Pages', label: title, icon, href: href(to) })),
     ...(session.get().isNowhere ? [] : workspaceItems(nameWorkspace).map((item) => ({ group: 'Workspaces', ...item }))),
-    ...[...tools, ...accountItems()].map((item) => ({ group: 'Account', ...item })),
+    ...[{ ...tools[0], note: undefined }, ...accountItems()].map((item) => ({ group: 'Account', ...item })),
   ];
   return html`<nav class="bottom" aria-label="Pages">
     ${work.filter(({ isUnderMore }) => !isUnderMore).map((page) => html`<${PageLink} page=${page} unread=${unread} current=${current} />`)}

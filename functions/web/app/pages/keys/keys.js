@@ -131,7 +131,7 @@ function KeyTable({ keys, resource, onRotated }) {
 
 /** @param {{ shown: ApiKey }} props */
 const KeyName = ({ shown }) => html`<span class="row"><bdi class="line-title">${shown.name}</bdi><${PausedMark} at=${shown.paused_at} />${shown.rotated_to && html`<${Status} tone="muted" title=${`Replaced by ${shown.rotated_to}…`}>Rotated<//>`}</span><code class="small-print">${shown.prefix}…</code>
-  <span class="small-print only-phone"><${LastUsed} at=${shown.last_used_at} isSentence /></span>`;
+  <span class="small-print only-phone"><${LastUsed} at=${shown.last_used_at} isSentence /> · ${shown.expires_at ? `expires ${day(shown.expires_at)}` : 'never expires'}</span>`;
 
 /** @param {{ at: string | null, isSentence?: boolean }} props */
 function LastUsed({ at, isSentence = false }) {

@@ -28,6 +28,6 @@ export function LinkFigures({ answer, period, audience, clicks }) {
     <${Figure} label="Clicks" ...${figure('total_clicks')} note=${ONLY[audience]} />
     ${audience === 'all' && html`<${Figure} label="Human clicks" hint="Without bots and link previews." ...${figure('human_clicks')} />`}
     ${audience !== 'bots' && html`<${Figure} label="Unique visitors" hint="Estimated by IP address." ...${figure('unique_visitors')} />`}
-    <${Figure} label="Last click" value=${clicks === null ? '–' : clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : undefined} />
+    <${Figure} label="Last click" value=${clicks === null ? '–' : clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : clicks && !last ? 'in this period' : undefined} />
   <//>`;
 }

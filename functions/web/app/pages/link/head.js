@@ -54,9 +54,10 @@ export function LinkButtons({ link, actions, mayChange, hasRules }) {
     link.status !== 'deleted' && { label: 'Delete', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.delete },
     { label: 'Delete with statistics', icon: /** @type {const} */ ('trash'), isDanger: true, act: actions.purge },
   ];
-  return html`<${CopyButton} text=${link.short_url} kind="primary">Copy<//>
-    <${Button} icon="out" class="link-button" href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" aria-label="Open">Open<//>
-    <${Button} icon="qr" class="link-button" aria-label="QR code" onClick=${actions.showQr}>QR code<//>
+  const isThere = link.status !== 'deleted';
+  return html`<${CopyButton} text=${link.short_url} kind=${isThere ? 'primary' : undefined}>Copy<//>
+    ${isThere && html`<${Button} icon="out" class="link-button" href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" aria-label="Open">Open<//>
+    <${Button} icon="qr" class="link-button" aria-label="QR code" onClick=${actions.showQr}>QR code<//>`}
     ${canSwitch && html`<${Button} icon="power" class="link-switch" onClick=${actions.toggle}>${switchText}<//>`}
     ${canEdit && html`<${Button} icon="edit" class="link-button" aria-label="Edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}
     ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;
@@ -88,7 +89,7 @@ export function LinkFacts({ link, actions, mayLeadElsewhere }) {
       ${usedOf(link) && html`<li>${usedOf(link)}</li>`}
       ${link.is_protected && html`<li class="about-mark"><${Icon} name="lock" />password protected</li>`}
       ${link.forward_query && html`<li>forwards query parameters</li>`}
-      ${link.has_rules && html`<li class="about-mark"><${Icon} name="split" /><button type="button" onClick=${actions.showRules}>rules and variants</button></li>`}
+      ${link.has_rules && html`<li class="about-mark"><${Icon} name="split" /><button type="button" onClick=${actions.showRules}>redirect rules</button></li>`}
       ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href(['tags', tag])} label=${`Statistics for the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
       ${link.external_id && html`<li>external ID <bdi>${link.external_id}</bdi></li>`}
     </ul>

@@ -104,18 +104,20 @@ function InvitationForm({ members, open, onMade }) {
 function MadeInvitation({ made, onClose }) {
   // The mail goes its own way, and may take a moment.
   const { data } = useInvitations({ isWanted: true, everyMs: MAILED_WITHIN_MS });
+  const { me } = useStore(session);
   const invitation = data?.invitations.find(({ id }) => id === made.id);
   const link = new URL(href('invitation', { token: made.token }, ''), location.href).href;
   return html`<${Dialog} title="Share this link" mustAnswer onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Done<//>`}>
     <p><bdi><strong>${made.email}</strong></bdi> can use it once to join as ${withArticle(made.role)}, until <${Time} at=${made.expires_at}>${day(made.expires_at)}<//>.</p>
-    <p role="status">${invitation && mailWords(invitation)}</p>
+    <p role="status">${invitation && mailWords(invitation, me?.verified === false)}</p>
     <${CopyField} label="Invitation" text=${link} hint="Copy it now. It won’t be shown again. If it gets lost, invite them again." />
   <//>`;
 }
 
-/** Whether a new invitation is emailed, too. @param {Invitation} invitation */
-function mailWords({ mailed_at, not_mailed }) {
-  if (not_mailed) return `We didn’t email them because ${REASONS[not_mailed]}. Send them this link yourself.`;
+/** Whether a new invitation is emailed, too; of whoever isn’t confirmed none is. @param {Invitation} invitation @param {boolean} isUnconfirmed */
+function mailWords({ mailed_at, not_mailed }, isUnconfirmed) {
+  const reason = not_mailed ?? (isUnconfirmed && 'inviter_unverified');
+  if (reason) return `We didn’t email them because ${REASONS[reason]}. Send them this link yourself.`;
   return mailed_at ? 'We also emailed them a separate link.' : 'We’re also emailing them a separate link.';
 }
 

@@ -93,7 +93,7 @@ function About({ target }) {
     { name: 'URL', value: url ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${address}</a>` : address },
     target.canonical_url !== target.url && { name: 'Normalized URL', value: html`<bdi>${target.canonical_url}</bdi>` },
     { name: 'Monitored since', value: day(target.created_at) },
-    { name: 'Used by', value: html`<${WatchedBy} target=${target} />` },
+    { name: 'Links with monitoring', value: html`<${WatchedBy} target=${target} />` },
   ];
   return html`<${Card} title="About"><${Facts} rows=${rows} /><//>`;
 }

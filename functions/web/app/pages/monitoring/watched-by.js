@@ -20,7 +20,7 @@ export function WatchedBy({ target }) {
   );
   if (isLoading) return html`<${SkeletonText} />`;
   const links = /** @type {Link[]} */ (data?.links ?? []).filter((link) => link.target_id === target.id);
-  if (links.length === 0) return html`<span class="muted">No links found</span>`;
+  if (links.length === 0) return html`<span class="muted">None</span>`;
   const rest = links.length - SHOWN;
   return html`<span class="row">
     ${links.slice(0, SHOWN).map((link) => html`<a key=${link.short_code} href=${href(`links/${link.short_code}`)}>${link.short_code}</a>`)}

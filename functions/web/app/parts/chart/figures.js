@@ -34,7 +34,7 @@ export function Figure({ label, hint, value, title, isText = false, change, than
  * @param {{ now: number, before: number | null, than: string, isBrief?: boolean }} props `isBrief` where something else says what it is compared with
  */
 export function Change({ now, before, than, isBrief = false }) {
-  if (before === null || (now === 0 && before === 0)) return null;
+  if (before === null) return null;
   const when = than.startsWith('the ') ? `in ${than}` : `(${than})`;
   const text = `${number(Math.round(before * 10) / 10)} ${when}`;
   const against = !isBrief && html`<span class="against" aria-hidden="true"> vs. ${than}</span>`;

@@ -12,7 +12,8 @@ const FONT = `${rem(0.75)}px system-ui, sans-serif`;
 const LETTER_WIDTH = rem(0.47);
 const LEAST_TOP = 4;
 const LEAST_STEP = rem(4.5);
-/** Between days, there is nothing to name. */
+/** Between hours or days, there is nothing to name. */
+const STEPS_OF_HOURS = [1, 2, 3, 4, 6, 8, 12, 24, 48, 72].map((hours) => hours * 3600);
 const STEPS_OF_DAYS = [1, 2, 3, 4, 5, 6, 7, 10, 15, 30, 60, 90, 120, 180, 365].map((days) => days * DAY_SECONDS);
 
 /**
@@ -77,11 +78,11 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
       drag: { x: false, y: false },
       points: { size: 8, width: 2, stroke: colours.ground, fill: (_, index) => String(series[index - 1] ? strokeOf(series[index - 1], colours) : '') },
     },
-    scales: { y: { range: (_, least, most) => [0, Math.max(LEAST_TOP, (most ?? 0) * 1.08, least ?? 0)] } },
+    scales: { x: { range: ({ data: [times] }, first, last) => (times.length === 1 ? around(times[0], unit) : [first, last]) }, y: { range: (_, least, most) => [0, Math.max(LEAST_TOP, (most ?? 0) * 1.08, least ?? 0)] } },
     axes: [
       {
         ...axis,
-        ...(isOfDays(unit) ? { incrs: STEPS_OF_DAYS } : {}),
+        ...(isOfDays(unit) ? { incrs: STEPS_OF_DAYS } : unit === 'hour' ? { incrs: STEPS_OF_HOURS } : {}),
         grid: { show: false },
         size: rem(1.75),
         gap: 10,
@@ -101,6 +102,12 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
     hooks: { setCursor: [(chart) => onPoint(chart.cursor.idx ?? null, chart.cursor.left ?? -1)] },
   };
 }
+
+/** In seconds. @type {Record<import('./moments.js').Unit, number>} */
+const LENGTHS = { minute: 60, hour: 3600, day: DAY_SECONDS, week: 7 * DAY_SECONDS, month: 30 * DAY_SECONDS };
+
+/** A single time stands in the middle. @param {number} time @param {import('./moments.js').Unit} unit @returns {[number, number]} */
+const around = (time, unit) => [time - LENGTHS[unit], time + LENGTHS[unit]];
 
 /** Whole numbers, since what is counted has no halves. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();

@@ -1,5 +1,5 @@
 import { html } from '../../vendor/preact.js';
-import { localText, momentInText } from '../../core/format.js';
+import { fullTime, localText } from '../../core/format.js';
 import { Chip } from '../../ui/chips.js';
 import { useId } from '../../ui/field.js';
 
@@ -12,6 +12,9 @@ const CHOICES = [
 
 /** @param {string | null} expiry */
 export const expiryError = (expiry) => (expiry !== null && Date.parse(expiry) <= Date.now() ? 'Choose a time in the future.' : undefined);
+
+/** People mean whole days. */
+const endOfTomorrow = () => new Date(new Date(Date.now() + DAY_MS).setHours(23, 59, 0, 0)).toISOString();
 
 /**
  * When the link stops working.
@@ -27,7 +30,7 @@ export function Expiry({ value, onChange, error }) {
     <div class="chips">
       <${Chip} isOn=${value === null} onClick=${() => onChange(null)}>Never<//>
       ${CHOICES.map(({ days, label }) => html`<${Chip} key=${days} isOn=${isIn(days)} onClick=${() => onChange(in_(days))}>${label}<//>`)}
-      <${Chip} isOn=${isOther} onClick=${() => onChange(in_(1.5))}>A date<//>
+      <${Chip} isOn=${isOther} onClick=${() => onChange(endOfTomorrow())}>A date<//>
     </div>
     ${value !== null &&
     html`<input
@@ -38,6 +41,6 @@ export function Expiry({ value, onChange, error }) {
       onInput=${(/** @type {any} */ event) => event.target.value && onChange(new Date(event.target.value).toISOString())}
     />`}
     ${error && html`<p class="field-error" id=${`${id}-error`}>${error}</p>`}
-    ${value !== null && !error && html`<p class="hint">Works until ${momentInText(value)}.</p>`}
+    ${value !== null && !error && html`<p class="hint">Works until ${fullTime(value)}.</p>`}
   </div>`;
 }

@@ -77,11 +77,11 @@ const FIRST = { title: '[name=title]', destination: '[name=url]', rules: '.rules
  */
 export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCopy, onClose }) {
   const known = useTagNames();
-  const destinations = useDestinations({ isWanted: link !== undefined });
   const attempt = useRef({ body: '', id: '' });
   const shown = useRef(/** @type {Link} */ (link));
   const send = (/** @type {Values} */ values) => (link ? change(link, values) : create(values)).catch((error) => Promise.reject(atItsField(error)));
   const form = useForm(initial(link, url, template), send, { check: (values) => check(values, link), keeps: true });
+  const destinations = useDestinations({ isWanted: link !== undefined || hasRules(form.values) });
   const routing = useRouting(link, (read) => form.begin({ ...form.values, ...read }));
   const { part, focusLater } = useLaterFocus();
   const isReady = !routing.isAwaited && (!link || !destinations.isLoading);
@@ -174,6 +174,7 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
       areCountriesKnown=${routing.areCountriesKnown}
       note=${isLocked && destinations.data && html`<${LockedHint} consequence=${hasRules(values) ? 'you can only remove rules and variants' : 'only new links can have rules and variants'} />`}
     />
+    ${!link && hasRules(values) && destinations.data === 'fixed' && html`<p class="hint">Destinations are locked in this workspace, so you can only remove rules and variants later.</p>`}
     <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />

@@ -78,10 +78,11 @@ function Search({ value }) {
 
   useShortcuts('Links', [{ keys: '/', text: 'Search', act: () => input.current?.select() }]);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key !== 'Escape') return;
-    event.preventDefault();
-    if (text) setText('');
+    if (event.key === 'ArrowDown') /** @type {HTMLElement | null} */ (document.querySelector('.link-row a'))?.focus();
+    else if (event.key !== 'Escape') return;
+    else if (text) setText('');
     else input.current?.blur();
+    event.preventDefault();
   };
   return html`<div class="search">
     <${Icon} name="search" />

@@ -120,11 +120,11 @@ function ShortUrl({ url, code }) {
   return html`<span class="short-url" title=${url}><span class="short-host">${start}</span><span class="short-code">${code}</span></span>`;
 }
 
-/** What a link without a title is called. @param {string} url */
+/** What a link without a title is called: its path without parameters, if there is one. @param {string} url */
 function pathOf(url) {
   const text = withoutScheme(url);
-  const at = text.search(/[/?#]/);
-  return readable(at > 0 ? text.slice(at) : text);
+  const [path] = text.match(/\/[^?#]+/) ?? text.match(/[/?#].*/) ?? [text];
+  return readable(path);
 }
 
 /** A path in its own letters. @param {string} path */

@@ -6,7 +6,7 @@ import { withoutScheme } from '../../core/format.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { Failure } from '../../ui/states.js';
-import { BROWSERS, DEVICES } from './named.js';
+import { BROWSERS, DEVICES, optionsFor } from './named.js';
 import { bodyOf } from './routing.js';
 
 /** @typedef {{ url: string, name: string, rule: number | null, variant: number | null }} Led */
@@ -54,7 +54,7 @@ export function Tester({ code, values, areCountriesKnown }) {
         <${Field} label="Device" as="select" ...${field('device')}>${options('Any device', DEVICES)}<//>
         <${Field} label="Browser" as="select" ...${field('browser')}>${options('Any browser', BROWSERS)}<//>
         <${Field} label="Language" isOptional placeholder="fr-CH" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${field('language')} />
-        <${Field} label="Country" isOptional placeholder="NO" maxlength="2" autocomplete="off" spellcheck=${false} hint=${!areCountriesKnown && 'Real visitors’ countries are unknown.'} ...${field('country')} />
+        <${Field} label="Country" as="select" hint=${!areCountriesKnown && 'Real visitors’ countries are unknown.'} ...${field('country')}>${options('Any country', optionsFor('country', ''))}<//>
         <${Field} label="Time" isOptional type="datetime-local" ...${field('at')} />
         <${Field} label="Parameters" isOptional placeholder="ref=mail" autocomplete="off" autocapitalize="none" spellcheck=${false} ...${field('query')} />
       </div>
@@ -66,8 +66,8 @@ export function Tester({ code, values, areCountriesKnown }) {
 }
 
 /** What is known of the visitor. @param {typeof NOBODY} visitor */
-function visitorOf({ at, country, query, ...others }) {
-  const all = { ...others, country: country.trim().toUpperCase(), query: query.trim().replace(/^\?/, ''), at: at && new Date(at).toISOString() };
+function visitorOf({ at, query, ...others }) {
+  const all = { ...others, query: query.trim().replace(/^\?/, ''), at: at && new Date(at).toISOString() };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value.trim()));
 }
 

@@ -169,8 +169,8 @@ function comparedWith({ range, first, last, before }, now) {
   return { from: before.first, to: before.last, name: before.name, isAsked: !isNext || 2 * count > MOST_DAYS };
 }
 
-/** @param {number} born @param {number} end */
-const youngHours = (born, end) => ({ start: hourOf(born), end: Math.max(end, hourOf(born) + LEAST_HOURS * HOUR_MS) });
+/** With so many hours before it that its first clicks are a line. @param {number} born @param {number} end */
+const youngHours = (born, end) => ({ start: Math.min(hourOf(born), end - LEAST_HOURS * HOUR_MS), end });
 
 /** @param {{ start: number, end: number }} times */
 const fromTo = ({ start, end }) => ({ from: new Date(start).toISOString(), to: new Date(end).toISOString() });
