@@ -20,6 +20,7 @@ export { MEMBER, templatesIn, useTemplates, valuesOf } from './templates.js';
 /** @typedef {import('./templates.js').Template} Template */
 
 /**
+ * The fields, which a template fills in.
  * @param {object} props
  * @param {CampaignValues} props.values
  * @param {(values: CampaignValues) => void} props.onChange is given those that are to change
@@ -28,7 +29,6 @@ export { MEMBER, templatesIn, useTemplates, valuesOf } from './templates.js';
 export function CampaignFields({ values, onChange, isOff = false }) {
   const { part, focusLater } = useLaterFocus();
   const [, redraw] = useState(0);
-  const [known] = useState(knownValues);
   const apply = (/** @type {Template} */ { name, ...given }) => {
     const open = PARAMETERS.find((parameter) => !given[parameter.name] && !values[parameter.name]);
     onChange(given);
@@ -36,13 +36,20 @@ export function CampaignFields({ values, onChange, isOff = false }) {
     redraw((count) => count + 1);
     toast(`Filled in from “${name}”.`);
   };
+  return html`<div class="stack" ref=${part}>
+    <${TemplateMenu} isOff=${isOff} onChoose=${apply} />
+    <${CampaignInputs} values=${values} onChange=${onChange} isOff=${isOff} isPaired />
+  </div>`;
+}
+
+/** The fields alone. @param {{ values: CampaignValues, onChange: (values: CampaignValues) => void, isOff?: boolean, isPaired?: boolean }} props `isPaired` says whether the rare ones stand side by side */
+export function CampaignInputs({ values, onChange, isOff = false, isPaired = false }) {
+  const [known] = useState(knownValues);
   const field = (/** @type {typeof PARAMETERS[0]} */ parameter) =>
     html`<${CampaignField} key=${parameter.name} ...${parameter} value=${values[parameter.name] ?? ''} known=${known[parameter.name] ?? []} isOff=${isOff} onChange=${onChange} />`;
-  return html`<div class="stack tight" ref=${part}>
-    <${TemplateMenu} isOff=${isOff} onChoose=${apply} />
-    ${PARAMETERS.filter(({ isFirst }) => isFirst).map(field)}
-    <div class="pair">${PARAMETERS.filter(({ isFirst }) => !isFirst).map(field)}</div>
-  </div>`;
+  if (!isPaired) return html`${PARAMETERS.map(field)}`;
+  return html`${PARAMETERS.filter(({ isFirst }) => isFirst).map(field)}
+    <div class="pair">${PARAMETERS.filter(({ isFirst }) => !isFirst).map(field)}</div>`;
 }
 
 /** @param {{ name: Parameter, label: string, hint: string, value: string, known: string[], isOff: boolean, onChange: (values: CampaignValues) => void }} props */
