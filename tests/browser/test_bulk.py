@@ -1,6 +1,8 @@
 """Many links at once: made from lines, and changed by a job as all that match."""
 
+import csv
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ from support.api import Account
 from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
 from support.tab import Tab, Tabs
+from test_budgets import longest_task
 from test_links import BULK
 
 
@@ -63,7 +66,16 @@ def test_lines_become_links_that_are_copied(tabs: Tabs, account: Account) -> Non
     assert [stored[url]["tags"] for url in urls] == [["season"], ["season"], ["old"]]
 
 
-def test_lines_that_cant_be_used_are_told_before_anything_is_sent(tabs: Tabs, account: Account) -> None:
+def cell(form: Locator, column: str, row: int) -> Locator:
+    return form.get_by_role("textbox", name=f"{column}, row {row}", exact=True)
+
+
+def paste(tab: Tab, text: str, **brings: Any) -> None:
+    tab.copy(text)
+    tab.keys("ControlOrMeta+v", **brings)
+
+
+def test_lines_that_cant_be_used_are_corrected_before_anything_is_sent(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     held = tab.hold(BULK)
     form = write_lines(tab, "https://example.com/a\tsale", "no url", "https://example.com/b\tSALE", "https://example.com/c")
@@ -71,24 +83,28 @@ def test_lines_that_cant_be_used_are_told_before_anything_is_sent(tabs: Tabs, ac
     mistakes = form.locator(".form-summary")
     expect(mistakes).to_be_focused()
     expect(mistakes.get_by_role("listitem")).to_have_count(2)
-    expect(mistakes).to_contain_text("Line 1 also has the code SALE.")
+    expect(mistakes).to_contain_text("Row 1 also has the code SALE.")
+    expect(cell(form, "URL", 2)).to_have_accessible_description(re.compile("^A URL can’t contain spaces"))
     assert held.count == 0
 
-    tab.press(tab.button("Line 3", mistakes))
-    field = field_of(form)
-    expect(field).to_be_focused()
-    assert field.evaluate("(field) => field.value.slice(field.selectionStart, field.selectionEnd)") == "https://example.com/b\tSALE"
-    tab.page.keyboard.insert_text("https://example.com/b")
+    tab.press(tab.button("Row 3", mistakes), focuses=cell(form, "Custom code", 3))
+    tab.write(cell(form, "Custom code", 3), "")
     expect(mistakes.get_by_role("listitem")).to_have_count(1)
-    assert_usable_by_everybody(tab, "lines that can't be used")
+    assert_usable_by_everybody(tab, "rows that can't be used")
 
-    tab.write(field, " \n")
+    # As in a spreadsheet, keys lead to the next row.
+    tab.keys("Enter", focuses=cell(form, "Custom code", 4))
+    tab.keys("ArrowUp", "ArrowUp", focuses=cell(form, "Custom code", 2))
+    tab.press(tab.button("Remove row 2", form), focuses=cell(form, "URL", 3), lacks=mistakes)
+    tab.press(tab.button("Edit as text", form), focuses=field_of(form))
+    expect(field_of(form)).to_have_value("https://example.com/a\tsale\nhttps://example.com/b\nhttps://example.com/c")
+    tab.write(field_of(form), " \n")
     tab.press(form.get_by_role("button", name="Create links"))
-    expect(field).to_have_accessible_description(re.compile("Paste at least one URL."))
+    expect(field_of(form)).to_have_accessible_description(re.compile("Paste at least one URL."))
     assert held.count == 0
 
 
-def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: Account) -> None:
+def test_rows_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: Account) -> None:
     taken, free = code_of(account, "t"), code_of(account, "f")
     account.shorten("https://example.com/first", custom_code=taken)
     tab = tabs.open(account, "links")
@@ -99,18 +115,140 @@ def test_lines_that_were_refused_stay_and_are_tried_again(tabs: Tabs, account: A
     refused = form.locator(".form-summary")
     expect(refused).to_be_focused()
     expect(refused).to_contain_text("This code is taken.")
-    field = field_of(form)
-    expect(field).to_have_value(f"https://example.com/b\t{taken}")
-    expect(form.get_by_role("region", name="Created").get_by_role("listitem")).to_have_count(2)
-    assert_usable_by_everybody(tab, "lines that were refused")
+    code = cell(form, "Custom code", 2)
+    expect(code).to_have_value(taken)
+    expect(code).to_have_accessible_description("This code is taken.")
+    made = form.get_by_role("region", name="Created")
+    expect(made.get_by_role("listitem")).to_have_count(2)
+    assert_usable_by_everybody(tab, "rows that were refused")
 
-    tab.write(field, f"https://example.com/b\t{free}", lacks=refused)
+    tab.write(code, free, lacks=refused)
     sent = tab.sent(BULK, tab.button("Try this one again", form))
     assert [link["url"] for link in sent["links"]] == ["https://example.com/b"]
-    expect(form.get_by_role("region", name="Created").get_by_role("listitem")).to_have_count(3)
-    tab.press(tab.button("Create more", form), focuses=field)
+    # In the order in which they were pasted.
+    expect(made.get_by_role("listitem")).to_have_count(3)
+    expect(made.get_by_role("listitem").nth(1)).to_contain_text(free)
+    with tab.page.expect_download() as download:
+        tab.press(tab.button("Download CSV", made))
+    rows = list(csv.reader(download.value.path().read_text().splitlines()))
+    assert [(row[0], row[4]) for row in rows[1:]] == [(f"https://example.com/{letter}", "created") for letter in "abc"]
+    tab.press(tab.button("Create more", form), focuses=field_of(form))
     tab.press(tab.button("Done", form), lacks=form)
     assert account.call("GET", f"/api/links/{free}")["original_url"] == "https://example.com/b"
+
+
+def spreadsheet(rows: int) -> str:
+    head = ["Destination URL", "Slug", "Link title", "Tags", "Expires", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"]
+    cells = [[f"https://example.com/{row % 2}", "", f"Title {row}", "Spring, Sale", "2126-03-31", "letter", "email", "spring", "", f"v{row}"] for row in range(rows)]
+    return "\n".join("\t".join(row) for row in [head, *cells])
+
+
+def test_a_hundred_links_of_a_spreadsheet_take_three_presses(tabs: Tabs, account: Account, measured: Callable[[str], None]) -> None:
+    tab = tabs.open(account, "links")
+    text = spreadsheet(100)
+    tab.copy(text)
+    begin = time.monotonic()
+    # Opened, pasted, and created.
+    tab.keys("C", shows=tab.dialog("Bulk create"))
+    form = tab.dialog("Bulk create")
+    expect(field_of(form)).to_be_focused()
+    tab.keys("ControlOrMeta+v", shows=tab.button("Create 100 links", form))
+    tab.keys("ControlOrMeta+Enter")
+    expect(form.get_by_role("status").filter(has_text=re.compile("^100 links created.$"))).to_be_visible()
+    took = time.monotonic() - begin
+    measured(f"100 links of a spreadsheet with UTM: 3 presses, {took:.1f} s")
+    assert took < 30
+
+    tab.press(tab.button("Copy all", form), says="Copied.")
+    stored = {link["short_url"]: link for link in account.call("GET", "/api/links?per_page=100")["links"]}
+    made = [stored[url] for url in tab.clipboard().split("\n")]
+    assert [link["title"] for link in made] == [f"Title {row}" for row in range(100)]
+    assert made[7]["original_url"] == "https://example.com/1?utm_source=letter&utm_medium=email&utm_campaign=spring&utm_content=v7"
+    assert (made[7]["tags"], made[7]["expires_at"][:7]) == (["Spring", "Sale"], "2126-03")
+
+
+def test_a_table_is_corrected_by_column_and_cell(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    form = tab.open_dialog("Bulk create", "Bulk create")
+    expect(field_of(form)).to_be_focused()
+    paste(tab, "Address\tNotes\thttp\nhttps://example.com/a\tFirst\tx\nhttps://example.com/b\t\ty", focuses=form.get_by_role("region", name="Links to create"))
+    expect(form.get_by_role("status").filter(has_text="2 rows: URL, Description.")).to_be_visible()
+    assert_usable_by_everybody(tab, "rows of a spreadsheet")
+    tab.choose(form.get_by_role("combobox", name="Column 2, Notes"), "title", "Title")
+    third = form.get_by_role("combobox", name="Column 3, http")
+    tab.choose(third, "title", "Title")
+    tab.press(tab.button("Create 2 links", form))
+    expect(form.get_by_role("alert")).to_have_text("Several columns are Title. Choose one of them.")
+    tab.choose(third, "utm_content", "UTM content")
+    tab.write(cell(form, "Title", 2), "Second")
+    fresh = form.get_by_role("checkbox", name=re.compile("^Create a new link even"))
+    expect(fresh).to_be_checked()
+    tab.press(form.locator("summary", has_text="Campaign for all links"))
+    tab.write(form.get_by_label("Source"), "letter")
+    sent = tab.sent(BULK, tab.button("Create 2 links", form))
+    url = "https://example.com/{}?utm_source=letter&utm_content={}"
+    assert sent["links"] == [{"url": url.format("a", "x"), "title": "First", "reuse": False}, {"url": url.format("b", "y"), "title": "Second", "reuse": False}]
+
+    # What was just made can be undone, and made otherwise.
+    tab.press(tab.button("Undo", form))
+    tab.press(tab.button("Delete 2", tab.dialog("Delete 2 links?")), says="2 links deleted.")
+    expect(cell(form, "Title", 2)).to_have_value("Second")
+    assert urls_of(account) == set()
+
+
+def test_whoever_wants_gets_new_links_without_a_campaign(tabs: Tabs, account: Account) -> None:
+    account.shorten("https://example.com/a")
+    account.wait_for("/api/links", lambda answer: len(answer["links"]) == 1)
+    tab = tabs.open(account, "links")
+    form = write_lines(tab, "https://example.com/a", "https://example.com/a")
+    fresh = form.get_by_role("checkbox", name=re.compile("^Create a new link even"))
+    expect(fresh).not_to_be_checked()
+    tab.press(fresh)
+    tab.press(tab.button("Create 2 links", form))
+    expect(form.get_by_role("status").filter(has_text=re.compile("^2 links created.$"))).to_be_visible()
+
+
+def test_lines_with_a_comma_are_asked_about_once(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    held = tab.hold(BULK)
+    first, second = code_of(account, "a"), code_of(account, "b")
+    form = write_lines(tab, f"https://example.com/a,{first}", "https://example.com/b", f"https://example.com/c, {second}")
+    tab.press(tab.button("Create 3 links", form))
+    asked = form.get_by_role("group", name="End of the line")
+    expect(form.get_by_role("alert")).to_have_text("Choose what the end of these lines is.")
+    expect(form).to_contain_text("This applies to 1 other line, too.")
+    assert_usable_by_everybody(tab, "lines with a comma")
+    assert held.count == 0
+    held.let_go()
+    tab.press(tab.button("Custom code", asked))
+    sent = tab.sent(BULK, tab.button("Create 3 links", form))
+    assert sent["links"] == [{"url": "https://example.com/a", "custom_code": first}, {"url": "https://example.com/b"}, {"url": "https://example.com/c", "custom_code": second}]
+
+
+def test_a_file_is_read_and_one_that_is_no_csv_is_told(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    form = tab.open_dialog("Bulk create", "Bulk create")
+    file = form.locator("input[type=file]")
+    file.set_input_files({"name": "links.xlsx", "mimeType": "text/csv", "buffer": b"PK\x03\x04\x00\x00"})
+    expect(field_of(form)).to_have_accessible_description(re.compile("This isn’t a CSV file."))
+    expect(field_of(form)).to_be_focused()
+    file.set_input_files({"name": "links.csv", "mimeType": "text/csv", "buffer": 'url;title\r\nhttps://example.com/a;"Gr\xfc\xdfe; so"\r\n'.encode("cp1252")})
+    expect(cell(form, "Title", 1)).to_have_value("Grüße; so")
+
+
+def test_a_thousand_rows_stay_quick(tabs: Tabs, account: Account, measured: Callable[[str], None]) -> None:
+    tab = tabs.open(account, "links")
+    form = tab.open_dialog("Bulk create", "Bulk create")
+    expect(field_of(form)).to_be_focused()
+    text = spreadsheet(1_000).replace("https://example.com/1\t\tTitle 977\t", "nowhere\t\tTitle 977\t")
+    tab.copy(text)
+    paste_ms = longest_task(tab.page, lambda: tab.keys("ControlOrMeta+v", shows=tab.button("Create 1,000 links", form)))
+    expect(form.get_by_role("row")).to_have_count(51)
+    tab.press(tab.button("Row 978", form), focuses=cell(form, "URL", 978))
+    expect(form).to_contain_text("951–1,000 of 1,000 rows")
+    typing_ms = longest_task(tab.page, lambda: tab.keys("x", "y", "z"))
+    measured(f"1,000 rows: pasted in {paste_ms:.0f} ms, a letter in {typing_ms:.0f} ms")
+    assert typing_ms < 200
 
 
 def test_nothing_of_the_lines_and_their_results_is_lost_on_a_phone(tabs: Tabs, account: Account) -> None:
@@ -123,6 +261,7 @@ def test_nothing_of_the_lines_and_their_results_is_lost_on_a_phone(tabs: Tabs, a
     tab.submit("Create 3 links", {field_of(form): f"{long}\t{taken}\nno url\n{long}"}, form)
     expect(form.locator(".form-summary")).to_be_focused()
     assert layout_faults(tab) == []
+    tab.press(tab.button("Edit as text", form), focuses=field_of(form))
     tab.submit("Create 2 links", {field_of(form): f"{long}\t{taken}\n{long}"}, form)
     expect(form.get_by_role("region", name="Created")).to_be_visible()
     assert layout_faults(tab) == []
@@ -178,6 +317,12 @@ def test_several_urls_that_are_pasted_are_lines(tabs: Tabs, account: Account, vi
     tab.page.get_by_label("Paste a long URL").focus()
     tab.keys("ControlOrMeta+v", shows=tab.button("Create 2 links", tab.dialog("Bulk create")))
     expect(field_of(tab.dialog("Bulk create"))).to_have_value(pasted)
+
+
+def test_a_spreadsheet_that_is_pasted_anywhere_is_a_table(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "links")
+    paste(tab, "One\thttps://example.com/a\nTwo two\thttps://example.com/b", shows=tab.button("Create 2 links", tab.dialog("Bulk create")))
+    expect(cell(tab.dialog("Bulk create"), "Title", 2)).to_have_value("Two two")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import { visibleTexts } from './visible.mjs';
 const { guessUrl, safeUrl } = await import('../app/core/address.js');
 const { age, counted, cutMiddle, hostOf, number, percent, percents, shortNumber, withoutScheme } = await import('../app/core/format.js');
 const { contrastOf } = await import('../app/parts/qr/contrast.js');
-const { withParameter } = await import('../app/parts/link-form/campaign.js');
+const { withParameter } = await import('../app/parts/utm/campaign.js');
 const { siteOfReferer } = await import('../app/parts/panels/names.js');
 const { invitationToken } = await import('../app/pages/nowhere/invitation-token.js');
 const { pageOf } = await import('../app/pages/notifications/subject.js');

@@ -69,14 +69,14 @@ impl WorkspaceSlug {
 
 string_newtype!(WorkspaceSlug);
 
-/// Settings that clients store with a workspace: a JSON object of at most 2 KB, which Linklet doesn't interpret. Its numbers
+/// Settings that clients store with a workspace: a JSON object of at most 8 KB, which Linklet doesn't interpret. Its numbers
 /// come back as they were written.
 #[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
 pub struct WorkspaceSettings(String);
 
 impl WorkspaceSettings {
     /// Maximum length in bytes of the object as JSON without white space.
-    pub const MAX_BYTES: usize = 2_048;
+    pub const MAX_BYTES: usize = 8_192;
 
     /// Parses a JSON object. The sentences of errors begin with `must`.
     ///
@@ -85,7 +85,7 @@ impl WorkspaceSettings {
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let object = ExactJson::parse(text.as_bytes()).ok().filter(ExactJson::is_object);
         let object = object.ok_or_else(|| Invalid::new("must be an object"))?;
-        Invalid::unless(object.as_str().len() <= Self::MAX_BYTES, "must have at most 2,048 bytes")?;
+        Invalid::unless(object.as_str().len() <= Self::MAX_BYTES, "must have at most 8,192 bytes")?;
         Ok(Self(object.as_str().to_owned()))
     }
 }
@@ -190,15 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_an_object_of_at_most_two_kilobytes_kept_verbatim() {
+    fn settings_are_an_object_of_at_most_eight_kilobytes_kept_verbatim() {
         let of_length = |bytes: usize| format!(r#"{{"k":"{}"}}"#, "x".repeat(bytes - r#"{"k":""}"#.len()));
         let sentence = |text: &str| WorkspaceSettings::parse(text).unwrap_err().to_string();
         let mixed = r#"{"a":[1,2.50,null,true,1e400],"b":{"ü":"\"\u0000"}}"#;
 
         assert_eq!(WorkspaceSettings::parse(mixed).unwrap().as_str(), mixed);
         assert_eq!(WorkspaceSettings::parse(WorkspaceSettings::default().as_str()), Ok(WorkspaceSettings::default()));
-        assert!(WorkspaceSettings::parse(&of_length(2_048)).is_ok());
-        assert_eq!(sentence(&of_length(2_049)), "must have at most 2,048 bytes");
+        assert!(WorkspaceSettings::parse(&of_length(8_192)).is_ok());
+        assert_eq!(sentence(&of_length(8_193)), "must have at most 8,192 bytes");
         for refused in ["[]", "", "null", "{", "5"] {
             assert_eq!(sentence(refused), "must be an object", "{refused}");
         }

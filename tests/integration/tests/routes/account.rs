@@ -158,12 +158,12 @@ async fn each_refusal_of_a_change_gives_its_reason() {
         (json!({"name": ["x"]}), 400, "name must be a string"),
         (json!({"name": " "}), 400, "name must have 1–255 characters"),
         (json!({"settings": "dark"}), 400, "settings must be an object"),
-        (json!({"settings": {"x": "x".repeat(2_041)}}), 400, "settings must have at most 2,048 bytes"),
+        (json!({"settings": {"x": "x".repeat(8_185)}}), 400, "settings must have at most 8,192 bytes"),
     ] {
         assert_eq!(office.patch(&token, &patch).await.problem(), (status, reason.into()), "{patch}");
     }
     assert_eq!(office.rows(None), before);
-    assert_eq!(office.patch(&token, &json!({"settings": {"x": "x".repeat(2_040)}})).await.status, 200);
+    assert_eq!(office.patch(&token, &json!({"settings": {"x": "x".repeat(8_184)}})).await.status, 200);
 }
 
 #[tokio::test]

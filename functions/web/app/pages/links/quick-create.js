@@ -58,7 +58,7 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
   const closeSeveral = () => setSeveral(null);
   /** Several addresses don't fit into the field. @param {string} pasted */
   function takeSeveral(pasted) {
-    const areSeveral = pasted.split(/[\r\n]+/).filter((line) => guessUrl(line.split('\t')[0])).length > 1;
+    const areSeveral = pasted.split(/[\r\n]+/).filter((line) => line.split(/[\t;,]/).some((cell) => guessUrl(cell))).length > 1;
     if (areSeveral) setSeveral({ text: pasted });
     return areSeveral;
   }

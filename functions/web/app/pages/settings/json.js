@@ -2,25 +2,46 @@
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
+/** The members of an object, each with its name and its value as they are written. @param {string} json @returns {[string, string][]} */
+function membersOf(json) {
+  /** @type {[string, string][]} */
+  const found = [];
+  let depth = 0;
+  let previous = '';
+  let name = '';
+  let from = -1;
+  for (const match of json.matchAll(TOKENS)) {
+    const [token] = match;
+    if (from >= 0 && depth === 1 && (token === ',' || token === '}')) {
+      found.push([name, json.slice(from, match.index).trim()]);
+      from = -1;
+    }
+    if (from < 0 && depth === 1 && token === ':') [name, from] = [previous, match.index + 1];
+    if (token === '{' || token === '[') depth += 1;
+    if (token === '}' || token === ']') depth -= 1;
+    previous = token;
+  }
+  return found;
+}
+
 /**
  * The text of a member of an object.
  * @param {string} json an object
  * @param {string} name
  * @returns {string | undefined}
  */
-export function memberText(json, name) {
-  let depth = 0;
-  let previous = '';
-  let found = -1;
-  for (const match of json.matchAll(TOKENS)) {
-    const [token] = match;
-    if (found >= 0 && depth === 1 && (token === ',' || token === '}')) return json.slice(found, match.index).trim();
-    if (found < 0 && depth === 1 && token === ':' && JSON.parse(previous) === name) found = match.index + 1;
-    if (token === '{' || token === '[') depth += 1;
-    if (token === '}' || token === ']') depth -= 1;
-    previous = token;
-  }
-  return undefined;
+export const memberText = (json, name) => membersOf(json).find(([written]) => JSON.parse(written) === name)?.[1];
+
+/**
+ * The object with another value of a member, or without it; the others stay as they are written.
+ * @param {string} json
+ * @param {string} name
+ * @param {string | undefined} text
+ */
+export function withMember(json, name, text) {
+  const others = membersOf(json).filter(([written]) => JSON.parse(written) !== name);
+  const all = text === undefined ? others : [...others, [JSON.stringify(name), text]];
+  return `{${all.map(([written, value]) => `${written}:${value}`).join()}}`;
 }
 
 /** The same value without spaces. @param {string} json */

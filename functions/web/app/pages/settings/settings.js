@@ -14,6 +14,7 @@ import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
 import { CloseWorkspace } from './close-workspace.js';
 import { Jobs } from './jobs.js';
+import { Templates } from './templates.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
 
 /** @typedef {import('./workspace-form.js').Workspace} Workspace */
@@ -25,6 +26,7 @@ export function SettingsPage() {
   return html`<${Page} title="Settings">
     <div class="narrow">
       <${ThisWorkspace} />
+      <${Templates} />
       <${ThisBrowser} />
       <${MyWorkspaces} />
       <${Jobs} />

@@ -3,10 +3,11 @@ import { call } from '../../core/api.js';
 import { day, number } from '../../core/format.js';
 import { href } from '../../core/router.js';
 import { useForm } from '../../core/form.js';
-import { compact, indented, memberText } from './json.js';
+import { compact, indented, memberText, withMember } from './json.js';
 import { changeUnlessOvertaken } from '../../parts/overtaken/overtaken.js';
 import { invalidate } from '../../core/resource.js';
 import { refreshMe } from '../../core/session.js';
+import { MEMBER } from '../../parts/utm/templates.js';
 import { Button } from '../../ui/button.js';
 import { Facts } from '../../ui/facts.js';
 import { Field } from '../../ui/field.js';
@@ -14,18 +15,18 @@ import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { CHOICES, DestinationsChoice } from './destinations.js';
 
-/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, settings: string, created_at: string }} Workspace its settings as JSON */
+/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, settings: string, templates: string | undefined, created_at: string }} Workspace its settings as JSON, but for its UTM templates, which stand there, too */
 /** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'settings'>} Values */
 
 const SLUG = /^[0-9a-z][0-9a-z-]{0,98}[0-9a-z]$/;
-const SETTINGS_BYTES = 2_048;
+export const SETTINGS_BYTES = 8_192;
 const NO_SETTINGS = '{}';
 
 /** What the form calls the members that can be changed. @type {Record<string, string>} */
 const NAMES = { name: 'name', slug: 'slug', destinations: 'destinations', settings: 'metadata' };
 
 /** @returns {Promise<import('../../core/api.js').Tagged<Workspace>>} */
-async function readTagged() {
+export async function readTagged() {
   const { body, tag } = await call('GET /api/workspace', { asText: true, tagged: true });
   return { body: workspaceOf(body), tag };
 }
@@ -33,10 +34,14 @@ async function readTagged() {
 export const readWorkspace = async () => (await readTagged()).body;
 
 /** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
-function workspaceOf(json) {
+export function workspaceOf(json) {
   const { name, slug, created_at, destinations = 'fixed' } = JSON.parse(json);
-  return { name, slug, created_at, destinations, settings: indented(memberText(json, 'settings') ?? NO_SETTINGS) };
+  const settings = memberText(json, 'settings') ?? NO_SETTINGS;
+  return { name, slug, created_at, destinations, settings: indented(withMember(settings, MEMBER, undefined)), templates: memberText(settings, MEMBER) };
 }
+
+/** All settings, as the API has them. @param {string} settings @param {string | undefined} templates */
+export const wholeSettings = (settings, templates) => compact(withMember(settings.trim() || NO_SETTINGS, MEMBER, memberText(settings, MEMBER) ?? templates));
 
 /** For who may only look at it. @param {{ workspace: Workspace }} props */
 export function WorkspaceFacts({ workspace }) {
@@ -67,7 +72,7 @@ export function WorkspaceForm({ workspace, show }) {
         members: Object.fromEntries(Object.keys(changes).map((name) => [name, NAMES[name]])),
         valuesOf,
         read: readTagged,
-        send: async (ifMatch) => workspaceOf(await call('PATCH /api/workspace', { body: objectOf(changes), asText: true, ifMatch })),
+        send: async (ifMatch) => workspaceOf(await call('PATCH /api/workspace', { body: objectOf(changes, shown.current.templates), asText: true, ifMatch })),
       });
       base.current = changed;
       shown.current = changed;
@@ -76,7 +81,7 @@ export function WorkspaceForm({ workspace, show }) {
       await refreshMe();
       toast('Workspace saved.');
     },
-    { check, keeps: true },
+    { check: (values) => check(values, shown.current.templates), keeps: true },
   );
   const hasSettings = initial.settings !== NO_SETTINGS || form.errors.settings !== undefined;
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
@@ -113,21 +118,24 @@ export function WorkspaceForm({ workspace, show }) {
 /** @param {Workspace} workspace @returns {Values} */
 const valuesOf = ({ name, slug, destinations, settings }) => ({ name, slug, destinations, settings });
 
-/** @param {Values} values */
-function check({ name, slug, settings }) {
+/** @param {Values} values @param {string | undefined} templates */
+function check({ name, slug, settings }, templates) {
   return {
     name: name.trim() ? undefined : 'Enter a name.',
     slug: SLUG.test(slug.trim()) ? undefined : 'Use 2 to 100 lowercase letters, digits and hyphens, with a letter or digit at both ends.',
-    settings: settingsError(settings),
+    settings: settingsError(settings, templates),
   };
 }
 
-/** @param {string} text */
-function settingsError(text) {
+/** @param {string} text @param {string | undefined} templates */
+function settingsError(text, templates) {
   if (!isObject(text)) return 'This isn’t a JSON object, such as { "color": "blue" }.';
-  const bytes = new TextEncoder().encode(compact(text)).length;
+  const bytes = bytesOf(wholeSettings(text, templates));
   return bytes > SETTINGS_BYTES ? `This has ${number(bytes)} bytes. The limit is ${number(SETTINGS_BYTES)}.` : undefined;
 }
+
+/** @param {string} text */
+export const bytesOf = (text) => new TextEncoder().encode(text).length;
 
 /** @param {string} text nothing is an empty object */
 function isObject(text) {
@@ -154,5 +162,8 @@ function changesOf({ name, slug, destinations, settings }, workspace) {
   };
 }
 
-/** @param {Record<string, string>} members each one's JSON */
-const objectOf = (members) => `{${Object.entries(members).map(([name, json]) => `"${name}":${json}`).join()}}`;
+/** @param {Record<string, string>} members each one's JSON @param {string | undefined} templates that stay */
+function objectOf({ settings, ...members }, templates) {
+  const all = settings === undefined ? members : { ...members, settings: wholeSettings(settings, templates) };
+  return `{${Object.entries(all).map(([name, json]) => `"${name}":${json}`).join()}}`;
+}

@@ -21,6 +21,9 @@ const RESERVED = [
 // The form of a code that is made up: seven letters and digits, with a letter between two digits.
 const MADE_UP = /^(?=.*\d[a-z]+\d)[0-9a-z]{7}$/i;
 
+/** @param {string} code */
+export const isMadeUp = (code) => MADE_UP.test(code);
+
 /** @typedef {{ text: string, tone: '' | 'good' | 'bad' }} Finding */
 
 /** What can be said without asking. @param {string} code @returns {Finding | undefined} */
@@ -32,7 +35,7 @@ function findingOf(code) {
   if (code.length < 4) return { text: 'Use 4 to 20 characters.', tone: '' };
   if (/[_-]$/.test(code)) return { text: 'End with a letter or digit.', tone: '' };
   if (RESERVED.includes(code.toLowerCase())) return { text: 'This word is reserved.', tone: 'bad' };
-  if (MADE_UP.test(code)) return { text: 'This looks like a generated code. Change its length or use a single number.', tone: 'bad' };
+  if (isMadeUp(code)) return { text: 'This looks like a generated code. Change its length or use a single number.', tone: 'bad' };
   return undefined;
 }
 

@@ -18,7 +18,8 @@ import { toast } from '../../ui/toast.js';
 import { useLaterFocus } from '../../ui/later-focus.js';
 import { bodyOf, errorsOf } from '../rules/routing.js';
 import { RulesFields } from '../rules/rules.js';
-import { Campaign, hasCampaign } from './campaign.js';
+import { hasCampaign, rememberCampaigns } from '../utm/utm.js';
+import { Campaign } from './campaign.js';
 import { CodeField, codeError } from './code-field.js';
 import { Destination, LockedHint } from './destination.js';
 import { Expiry, expiryError } from './expiry.js';
@@ -104,6 +105,7 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
     const whole = await readMade(made);
     toast(`${wordsOfMade(made, whole)}${isCopied ? ' Copied.' : ''}`);
     noteMade(made, whole);
+    rememberCampaigns([body.url]);
     finish(whole, true);
   }
 

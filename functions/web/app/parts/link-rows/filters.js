@@ -11,6 +11,8 @@ import { isEverything } from '../../pages/links/filter.js';
 import { Button } from '../../ui/button.js';
 import { Chip } from '../../ui/chips.js';
 import { Icon } from '../../ui/icons.js';
+import { useLaterFocus } from '../../ui/later-focus.js';
+import { Lazy } from '../../ui/lazy.js';
 import { Menu } from '../../ui/menu.js';
 import { NO_FILTER, SORTS, STATUSES, withTag } from './choices.js';
 import { DateFilter } from './date-filter.js';
@@ -24,7 +26,14 @@ const OFFERED_TAGS = 50;
  * @param {{ filter: Filter, counts: Record<string, number> | undefined, hasColleagues: boolean }} props `counts` of links by status; whether several people have made links
  */
 export function Filters({ filter, counts, hasColleagues }) {
-  return html`<div class="filters" role="search" aria-label="Links">
+  const [isSaving, setSaving] = useState(false);
+  const { part, focusLater } = useLaterFocus();
+  const endSaving = () => {
+    // What stops it goes. Whoever is elsewhere stays there.
+    if (part.current?.querySelector('.saving')?.contains(document.activeElement)) focusLater('.save-links');
+    setSaving(false);
+  };
+  return html`<div class="filters" role="search" aria-label="Links" ref=${part}>
     <${Search} value=${filter.q} />
     <div class="chips">
       <${StatusFilter} filter=${filter} counts=${counts} />
@@ -33,11 +42,17 @@ export function Filters({ filter, counts, hasColleagues }) {
       <${DateFilter} label="Created" title="Created between" from=${filter.from} to=${filter.to} />
       ${!isEverything(filter) && html`<${Button} kind="quiet" class="compact" onClick=${() => setQuery(NO_FILTER)}>Clear<//>`}
     </div>
-    <${Menu} class="button quiet compact sort" items=${SORTS.map(({ value, label }) => ({ label, isCurrent: filter.sort === value, act: () => setQuery({ sort: value === 'newest' ? '' : value }) }))}>
-      <span class="hidden">Sort by: </span>${SORTS.find(({ value }) => value === filter.sort)?.label}<${Icon} name="down" />
-    <//>
+    <div class="row">
+      <${Button} kind="quiet" icon="save" class="compact quick-other save-links" aria-label="Download CSV" disabled=${isSaving} onClick=${() => setSaving(true)}>Download CSV<//>
+      <${Menu} class="button quiet compact sort" items=${SORTS.map(({ value, label }) => ({ label, isCurrent: filter.sort === value, act: () => setQuery({ sort: value === 'newest' ? '' : value }) }))}>
+        <span class="hidden">Sort by: </span>${SORTS.find(({ value }) => value === filter.sort)?.label}<${Icon} name="down" />
+      <//>
+    </div>
+    ${isSaving && html`<${Lazy} load=${loadFile} name="LinksFile" filter=${filter} onFailure=${endSaving} onEnd=${endSaving} />`}
   </div>`;
 }
+
+const loadFile = () => import('../links-file/links-file.js');
 
 /** A chip for each status that links have, and for archived ones; on a phone they are one menu. @param {{ filter: Filter, counts: Record<string, number> | undefined }} props */
 function StatusFilter({ filter: { status, archived }, counts }) {
