@@ -48,7 +48,7 @@ export function Traffic({ link, showQr, onNews }) {
   // What is below the panels comes after them, so that it doesn't move.
   const isReady = isUnused || known !== undefined || answer.error !== undefined;
   return html`
-    ${!isUnused && html`<${ViewBar} view=${view} period=${timeOf(view)} shown=${shown} answer=${answer.data} />`}
+    ${!isUnused && html`<${ViewBar} view=${view} url=${link.short_url} period=${timeOf(view)} shown=${shown} answer=${answer.data} />`}
     ${failure}
     ${(known || !answer.error) &&
     html`<div class=${`traffic stack ${isWaiting ? 'waiting' : ''}`}>
