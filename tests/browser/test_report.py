@@ -1,4 +1,4 @@
-"""What somebody takes along of a page: all tables in one archive, and the chart."""
+"""What somebody takes along of a page: all tables in one archive, the chart, and paper."""
 
 import datetime
 import io
@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from support.api import Account
 from support.sample_data import sale_of
@@ -16,6 +17,10 @@ from support.tab import Tab, Tabs
 
 PNG = b"\x89PNG"
 KINDS = ["referers", "sources", "campaigns", "countries", "devices", "browsers", "operating_systems"]
+# What of a page can be seen, line by line.
+VISIBLE = "document.querySelector('main').innerText"
+# What no paper can do.
+NOT_ON_PAPER = [".rail", ".bottom", ".view-bar", "main button:not(.bar-row, .click-opener, .about-mark *)", ".plot", "summary"]
 
 
 def saved(tab: Tab, item: str) -> tuple[str, bytes]:
@@ -101,3 +106,50 @@ def test_a_chart_is_copied_and_saved_where_the_clipboard_refuses(tabs: Tabs, fil
     name, picture = saved(tab, "Copy chart image")
     assert name == f"{sale_of(filled)}-clicks.png" and picture.startswith(PNG)
     tab.says("so the image was downloaded")
+
+
+def pages_of(page: Page, paper: str) -> int:
+    return len(re.findall(rb"/Type /Page\b", page.pdf(format=paper)))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_link_is_printed_on_two_light_pages(tabs: Tabs, filled: Account, scheme: str) -> None:
+    sale = sale_of(filled)
+    tab = tabs.open(filled, f"links/{sale}")
+    tab.page.emulate_media(color_scheme=scheme)
+    tab.settled()
+    bars, rows = (tab.page.locator(each) for each in (".bars li", ".clicks tbody tr"))
+    shown = (bars.count(), rows.count())
+    assert shown[0] > 10 and shown[1] > 5
+    assert [pages_of(tab.page, paper) for paper in ("A4", "Letter")] == [2, 2]
+
+    tab.page.emulate_media(media="print", color_scheme=scheme)
+    for selector in NOT_ON_PAPER:
+        expect(tab.page.locator(selector).filter(visible=True)).to_have_count(0)
+    assert (bars.filter(visible=True).count(), rows.filter(visible=True).count()) == shown
+    text = tab.page.evaluate(VISIBLE)
+    year = str(datetime.date.today().year)
+    for words in ["Spring sale", sale, "Human clicks", "Printed", year, "news.example", "Firefox", "Latest clicks", "Days and hours"]:
+        assert words in text, words
+    assert tab.page.locator(".printed path").count() > 3
+    colours = tab.page.evaluate("['backgroundColor', 'color'].map((name) => getComputedStyle(name === 'color' ? document.body : document.documentElement)[name])")
+    assert colours == ["rgb(255, 255, 255)", "rgb(28, 29, 31)"]
+    # As wide as the page.
+    chart, page = (tab.page.locator(each).first.bounding_box() for each in ("svg.printed", ".page"))
+    assert chart and page and chart["width"] > 0.9 * page["width"]
+    tab.page.emulate_media(media="screen")
+    expect(tab.page.locator(".printed, .printed-note").filter(visible=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", ["overview", "tags/sale"])
+def test_an_overview_is_printed_with_what_nobody_has_come_to(tabs: Tabs, filled: Account, view: str) -> None:
+    tab = tabs.open(filled, view)
+    tab.page.evaluate("() => { window.print = () => { window.printed = document.querySelector('main').innerText; }; }")
+    tab.pick(tab.button("Download"), "Print")
+    tab.until("() => window.printed")
+    assert "Countries" in tab.page.evaluate("window.printed")
+    tab.page.emulate_media(media="print")
+    text = tab.page.evaluate(VISIBLE)
+    for words in ["Clicks over time", "Top links", "Visitors", "Norway", "UTC · Printed"]:
+        assert words in text, words
+    assert pages_of(tab.page, "A4") <= 2

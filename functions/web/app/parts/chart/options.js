@@ -103,7 +103,7 @@ export function optionsOf({ uPlot, series, unit, suffix, colours, width, height,
 }
 
 /** Whole numbers, since what is counted has no halves. */
-const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+export const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /** @param {Series} series @param {Colours} colours */
 const strokeOf = ({ look }, colours) => colours[look];

@@ -1,9 +1,10 @@
-// What can be kept of a page: its numbers as CSV, one by one or all in a ZIP, and its chart as a picture.
+// What can be kept of a page: its numbers as CSV, one by one or all in a ZIP, its chart as a picture, and itself on paper.
 
 import { html, useState } from '../../vendor/preact.js';
 import { Icon } from '../../ui/icons.js';
 import { Menu } from '../../ui/menu.js';
 import { toastFailure } from '../../ui/toast.js';
+import { printPage } from '../print/print.js';
 
 const loadDownload = () => import('../download/download.js');
 
@@ -50,6 +51,7 @@ function itemsOf({ name, title, chart, about, items }) {
     { label: 'All tables', note: 'ZIP', act: (part) => part.saveTables(name, about, tables.map((read) => () => read(part))) },
     { label: 'Chart image', note: 'PNG', act: (part) => part.savePicture(`${name}-clicks`, title, chart) },
     { label: 'Copy chart image', act: (part) => part.copyPicture(`${name}-clicks`, title, chart) },
+    { label: 'Print', note: 'or PDF', act: printPage },
     ...items.map((item) => ('read' in item ? { label: item.label, note: 'CSV', act: async (/** @type {Download} */ part) => part.saveTable(await item.read(part)) } : item)),
   ];
 }
