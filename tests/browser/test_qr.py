@@ -1,7 +1,8 @@
-"""QR codes: what is offered can be read, with a logo in the middle and rounded."""
+"""QR codes: what is offered can be read, with a logo in the middle and rounded, of one link and of many."""
 
 import io
 import re
+import zipfile
 from typing import Any
 
 import zxingcpp
@@ -14,6 +15,7 @@ from support.tab import Tab, Tabs
 
 SIZES = ["256", "512", "1024", "2048"]
 LEVEL_WITH_LOGO = "H"
+AT_ONCE = 4
 
 
 def picture(size: tuple[int, int] = (200, 200), form: str = "PNG") -> bytes:
@@ -152,3 +154,61 @@ def test_a_code_that_cannot_be_read_is_asked_for_again(tabs: Tabs, filled: Accou
         expect(tab.button("PNG", dialog)).to_be_disabled()
     tab.press(tab.button("Try again", dialog), shows=dialog.get_by_role("img"))
     expect(tab.button("PNG", dialog)).to_be_enabled()
+
+
+def select(tab: Tab, account: Account, count: int) -> list[str]:
+    codes = [link["short_code"] for link in account.links][:count]
+    for code in codes:
+        tab.press(tab.page.get_by_role("checkbox", name=f"Select {code}"))
+    return codes
+
+
+def test_the_codes_of_a_selection_come_in_one_archive(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "links", answers=logo_answers(filled))
+    codes = select(tab, filled, 6)
+    dialog = tab.open_dialog("QR codes", "QR codes of 6 links")
+    tab.press(tab.button("Workspace logo", dialog))
+    name, archive = saved(tab, tab.button("Download ZIP", dialog))
+    assert name == "qr-codes.zip"
+    with zipfile.ZipFile(io.BytesIO(archive)) as files:
+        assert files.testzip() is None
+        assert sorted(files.namelist()) == sorted(f"{code}.png" for code in codes)
+        for code in codes:
+            assert reading(Image.open(io.BytesIO(files.read(f"{code}.png")))) == (says(filled, code), LEVEL_WITH_LOGO)
+    tab.press(tab.button("SVG", dialog))
+    with zipfile.ZipFile(io.BytesIO(saved(tab, tab.button("Download ZIP", dialog))[1])) as files:
+        assert sorted(files.namelist()) == sorted(f"{code}.svg" for code in codes)
+        assert all(files.read(each).startswith(b"<svg ") for each in files.namelist())
+    tab.press(tab.button("Cancel", dialog), lacks=dialog)
+    expect(tab.page.get_by_role("region", name="Selected links")).to_contain_text("6 links selected")
+
+
+def test_many_codes_are_read_few_at_a_time_and_can_be_stopped(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "links")
+    select(tab, filled, 7)
+    dialog = tab.open_dialog("QR codes", "QR codes of 7 links")
+    expect(dialog.get_by_role("img")).to_be_visible()
+    held = tab.hold("**/qr?*")
+    tab.press(tab.button("Download ZIP", dialog), shows=dialog.get_by_text("0 of 7"))
+    assert held.count == AT_ONCE
+    tab.press(tab.button("Stop", dialog), shows=tab.button("Cancel", dialog))
+    held.let_go()
+    tab.recovers("**/qr?*")
+    expect(tab.button("Download ZIP", dialog)).to_be_enabled()
+    expect(dialog.get_by_text("of 7…")).to_have_count(0)
+
+    with tab.failing("**/qr?*", 503, "service_unavailable"):
+        tab.press(tab.button("Download ZIP", dialog), says=re.compile("Couldn’t create the ZIP file."))
+    assert len(zipfile.ZipFile(io.BytesIO(saved(tab, tab.button("Download ZIP", dialog))[1])).namelist()) == 7
+
+
+def test_codes_wait_where_the_api_wants_it(tabs: Tabs, filled: Account) -> None:
+    tab = tabs.open(filled, "links")
+    select(tab, filled, 2)
+    dialog = tab.open_dialog("QR codes", "QR codes of 2 links")
+    expect(dialog.get_by_role("img")).to_be_visible()
+    tab.fails("**/qr?*", 429, "too_many_requests", headers={"retry-after": "1"})
+    with tab.page.expect_download() as download:
+        tab.press(tab.button("Download ZIP", dialog), says=re.compile("continues in 1 second"))
+        tab.recovers("**/qr?*")
+    assert len(zipfile.ZipFile(download.value.path()).namelist()) == 2

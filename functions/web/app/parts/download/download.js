@@ -7,6 +7,8 @@ import { csvOf, joined, withSoFar } from './csv.js';
 import { pictureOf } from './picture.js';
 import { zipOf } from './zip.js';
 
+export { zipOf } from './zip.js';
+
 /** An answer has some thousands of rows, and says where the next ones are. More of them than these fill a browser. */
 const MOST_PARTS = 50;
 const TOO_MANY = 429;

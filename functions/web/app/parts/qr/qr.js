@@ -9,6 +9,8 @@ import { drawn, loadDownload, useLook } from './chosen.js';
 import { isReadable, LookFields } from './look.js';
 import { Preview } from './preview.js';
 
+export { QrCodesDialog } from './many.js';
+
 /** @typedef {import('./chosen.js').Format} Format */
 
 await loadStyles(new URL('./qr.css', import.meta.url));
