@@ -28,7 +28,7 @@ function keptOf(view, url, { answer, chart, running }) {
       { label: 'Clicks over time', read: (part) => part.readSeries(code, tableQuery(), running) },
       ...kinds.map(({ title, table }) => ({ label: title, read: (/** @type {import('../../parts/panels/save-menu.js').Download} */ part) => part.readTable(code, table, tableQuery()) })),
       { label: 'Days and hours', read: (part) => part.tableOf(`${code}-week`, ['weekday', 'hour', 'clicks'], hoursOf(answer.week)) },
-      { label: 'Individual clicks', note: 'CSV', act: (part) => part.saveClicks(code, query()) },
+      { label: 'Individual clicks', act: (part) => part.saveClicks(code, query()) },
     ],
   };
 }

@@ -10,7 +10,7 @@ const loadDownload = () => import('../download/download.js');
 
 /** @typedef {Awaited<ReturnType<typeof loadDownload>>} Download */
 /** @typedef {import('../download/download.js').TableFile} TableFile */
-/** A table that is read, or something else that is done. @typedef {{ label: string } & ({ read: (part: Download) => TableFile | Promise<TableFile> } | { note?: string, act: (part: Download) => unknown })} Keepable */
+/** A table that is read, or one that is saved in another way, and isn't among all of them. @typedef {{ label: string } & ({ read: (part: Download) => TableFile | Promise<TableFile> } | { act: (part: Download) => unknown })} Keepable */
 /**
  * @typedef {object} Kept what is shown
  * @property {string} name of files
@@ -38,13 +38,13 @@ export function SaveMenu({ kept, onOpen }) {
     loadDownload().catch(() => {});
     onOpen?.();
   };
-  const items = kept ? itemsOf(kept).map(({ label, note, act }) => ({ label, note, act: run(act) })) : [{ label: 'No data yet', isDisabled: true }];
+  const items = kept ? itemsOf(kept).map((item) => ({ ...item, act: run(item.act) })) : [{ label: 'No data yet', isDisabled: true }];
   return html`<${Menu} label="Download" class="button view-save" onOpen=${open} items=${items}>
     ${isBusy ? html`<span class="spinner" aria-hidden="true"></span>` : html`<${Icon} name="save" />`}<span>Download</span>
   <//>`;
 }
 
-/** @param {Kept} kept @returns {{ label: string, note?: string, act: (part: Download) => unknown }[]} */
+/** @param {Kept} kept @returns {{ label: string, note?: string, group?: string, act: (part: Download) => unknown }[]} */
 function itemsOf({ name, title, chart, about, items }) {
   const tables = items.flatMap((item) => ('read' in item ? [item.read] : []));
   return [
@@ -52,6 +52,10 @@ function itemsOf({ name, title, chart, about, items }) {
     { label: 'Chart image', note: 'PNG', act: (part) => part.savePicture(`${name}-clicks`, title, chart) },
     { label: 'Copy chart image', act: (part) => part.copyPicture(`${name}-clicks`, title, chart) },
     { label: 'Print', note: 'or PDF', act: printPage },
-    ...items.map((item) => ('read' in item ? { label: item.label, note: 'CSV', act: async (/** @type {Download} */ part) => part.saveTable(await item.read(part)) } : item)),
+    ...items.map((item) => ({
+      note: 'CSV',
+      group: 'Tables',
+      ...('read' in item ? { label: item.label, act: async (/** @type {Download} */ part) => part.saveTable(await item.read(part)) } : item),
+    })),
   ];
 }
