@@ -12,6 +12,8 @@ use crate::{Output, fingerprint, modules, read};
 
 /// Where the page says in its source that a file is.
 const FOLDER: &str = "\"app/";
+/// Styles that the first view doesn't need: what they are for loads them.
+const LATER_STYLES: [&str; 2] = ["parts/print/print.css", "parts/qr/qr.css"];
 
 pub fn publish(folder: &Path, output: &Output) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
@@ -39,6 +41,9 @@ fn files(folder: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
     files.entry(served_as(DRAWS)).or_default().insert_str(0, &read(&folder.join(DRAWS))?);
     for name in ["uPlot.iife.min.js", "uPlot.min.css"] {
         files.insert(name.to_owned(), read(&folder.join("vendor").join(name))?);
+    }
+    for path in LATER_STYLES {
+        files.insert(served_as(path), read(&folder.join(path))?);
     }
     files.insert("app.css".to_owned(), styles(folder)?);
     Ok(files)

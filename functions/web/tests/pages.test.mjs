@@ -11,11 +11,12 @@ test('no two pages have the same key', () => {
   assert.deepEqual(keys, [...new Set(keys)]);
 });
 
-test('the styles of each page and part are among all styles', () => {
+test('the styles of each page and part are among all styles, or it loads them', () => {
   const all = readFileSync(new URL('styles/app.css', application), 'utf8');
+  const isLoaded = (/** @type {string} */ path) => readFileSync(new URL(path.replace(/css$/, 'js'), application), 'utf8').includes(`new URL('./${path.split('/').at(-1)}', import.meta.url)`);
   for (const folder of ['pages', 'parts']) {
     const files = readdirSync(new URL(folder, application), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.css'));
     assert(files.length > 0);
-    for (const file of files) assert(all.includes(`@import url("../${folder}/${file}");`), `${folder}/${file}`);
+    for (const file of files) assert(all.includes(`@import url("../${folder}/${file}");`) !== isLoaded(`${folder}/${file}`), `${folder}/${file}`);
   }
 });

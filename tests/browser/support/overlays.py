@@ -30,14 +30,17 @@ def click(name: str | re.Pattern[str]) -> Callable[[Tab], object]:
     return lambda tab: tab.button(name).locator("visible=true").first.click()
 
 
-def delete_selected(tab: Tab) -> None:
-    show_more_for_selected(tab)
-    delete = tab.page.get_by_role("menuitem", name="Delete", exact=True)
-    if not delete.is_visible():
-        # Where there is room, it is a button.
-        tab.page.keyboard.press("Escape")
-        delete = tab.button("Delete", tab.page.get_by_role("region", name="Selected links"))
-    delete.click()
+def act_on_selected(action: str) -> Callable[[Tab], object]:
+    def act(tab: Tab) -> None:
+        show_more_for_selected(tab)
+        target = tab.page.get_by_role("menuitem", name=action, exact=True)
+        if not target.is_visible():
+            # Where there is room, it is a button.
+            tab.page.keyboard.press("Escape")
+            target = tab.button(action, tab.page.get_by_role("region", name="Selected links"))
+        target.click()
+
+    return act
 
 
 def show_more_for_selected(tab: Tab) -> None:
@@ -103,9 +106,10 @@ OVERLAYS = {
     "the order of tags": Overlay("tags", click(re.compile("^Sort by")), "menu", re.compile("^Sort by")),
     "what can be downloaded": Overlay("links/{code}", click("Download"), "menu", "Download"),
     "dates": Overlay("links", click("Created"), "dialog", "Created between", is_popover=True),
-    "a question": Overlay("links?tag=spring", delete_selected, "dialog", "Delete 1 link?"),
+    "a question": Overlay("links?tag=spring", act_on_selected("Delete"), "dialog", "Delete 1 link?"),
     "what else can be done to a selection": Overlay("links?tag=spring", show_more_for_selected, "menu", "More for the selected links"),
     "the expiry of a selection": Overlay("links?tag=spring", expire_selected, "dialog", "Expiration of 1 link"),
+    "the QR codes of a selection": Overlay("links?tag=spring", act_on_selected("QR codes"), "dialog", "QR codes of 1 link"),
     "the list of keys": Overlay("links", press("?"), "dialog", "Keyboard shortcuts"),
     "the palette": Overlay("links", press("Control+k"), "dialog", "Find anything"),
     "what the palette finds": Overlay("overview", find, "dialog", "Find anything"),

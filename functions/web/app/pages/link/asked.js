@@ -10,6 +10,9 @@ export function filterOf(query) {
   return Object.fromEntries(pairs.filter(([, values]) => values.length > 0));
 }
 
+/** What is asked for, in words. @param {Filter} filter */
+export const chosenIn = (filter) => KINDS.flatMap((kind) => (filter[kind.name] ?? []).map((value) => `${kind.one}: ${kind.nameOf(value)}`));
+
 /** Without what is asked of one kind. @param {Filter} filter @param {string} name @returns {Filter} */
 export function filterWithout(filter, name) {
   const { [name]: _, ...others } = filter;

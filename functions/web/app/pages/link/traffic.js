@@ -6,11 +6,12 @@ import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
 import { ABOUT_HUMAN_CLICKS, audienceOf, isOfHere, linesOf, nameOfLine, summedUp, UnitChoice, useLatest } from '../../parts/times/times.js';
+import { PrintedNote } from '../../parts/print/print.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Card } from '../../ui/page.js';
 import { Empty, Failure, Skeleton } from '../../ui/states.js';
-import { filterOf } from './asked.js';
+import { chosenIn, filterOf } from './asked.js';
 import { LatestClicks } from './clicks.js';
 import { LinkFigures } from './figures.js';
 import { HealthCard } from './health.js';
@@ -30,6 +31,9 @@ const FILTERED_EVERY_MS = 30_000;
 const CHART_HEIGHT = 260;
 const CLICKS_EVERY_MS = 5_000;
 
+/** @type {Record<import('../../parts/times/audience.js').Audience, string>} */
+const WHOSE = { people: 'Human clicks', bots: 'Bots and previews', all: 'All clicks' };
+
 /** @param {{ link: import('./link.js').ShownLink, showQr: () => void, onNews: () => void }} props */
 export function Traffic({ link, showQr, onNews }) {
   const { query } = useStore(route);
@@ -47,8 +51,10 @@ export function Traffic({ link, showQr, onNews }) {
   const isWaiting = known !== undefined && answer.data === undefined;
   // What is below the panels comes after them, so that it doesn't move.
   const isReady = isUnused || known !== undefined || answer.error !== undefined;
+  const { dates } = known?.answer.period ?? timeOf(view);
   return html`
-    ${!isUnused && html`<${ViewBar} view=${view} period=${timeOf(view)} shown=${shown} answer=${answer.data} />`}
+    <${PrintedNote} parts=${[dates, WHOSE[view.audience], ...chosenIn(view.filter)]} />
+    ${!isUnused && html`<${ViewBar} view=${view} url=${link.short_url} period=${timeOf(view)} shown=${shown} answer=${answer.data} />`}
     ${failure}
     ${(known || !answer.error) &&
     html`<div class=${`traffic stack ${isWaiting ? 'waiting' : ''}`}>
@@ -89,7 +95,7 @@ function chartOf(answer, audience) {
   const series =
     audience === 'all'
       ? [{ label: 'Human clicks', look: 'area', values: humans }, { label: 'All clicks', look: 'line', values: clicks }]
-      : [{ label: audience === 'people' ? 'Human clicks' : 'Bots and previews', look: 'area', values: clicks }];
+      : [{ label: WHOSE[audience], look: 'area', values: clicks }];
   if (before && period.before) series.push({ label: nameOfLine(period.before), look: 'before', values: before });
   const zone = isOfHere(answer) ? undefined : answer.tz;
   const chart = { label: `Clicks by ${period.unit}, ${period.name}`, times, series, unit: answer.interval, zone, running, height: CHART_HEIGHT };

@@ -20,17 +20,18 @@ const FIRST = '.view-bar button';
 /**
  * @param {object} props
  * @param {View} props.view
+ * @param {string} props.url the short URL
  * @param {import('../../parts/times/period.js').Period} props.period
  * @param {import('./download-menu.js').Shown} [props.shown] what is on the page, once it was read
  * @param {Answer} [props.answer] of this view
  */
-export function ViewBar({ view, period, shown, answer }) {
+export function ViewBar({ view, url, period, shown, answer }) {
   const { part, focusLater } = useLaterFocus();
   return html`<div class="view" ref=${part}>
     <div class="view-bar">
       <${RangeChoice} period=${period} />
       <${AudienceChoice} audience=${view.audience} />
-      <${DownloadMenu} view=${view} shown=${shown} />
+      <${DownloadMenu} view=${view} url=${url} shown=${shown} />
     </div>
     <${Chips} view=${view} focusLater=${focusLater} />
     <div class="view-note small-print" role="status"><${Covered} view=${view} answer=${answer} /></div>

@@ -6,6 +6,7 @@ import { useOverview, useTags } from '../../parts/link-changes/counts.js';
 import { route } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
 import { prepareCharts } from '../../parts/chart/chart.js';
+import { PrintedNote } from '../../parts/print/print.js';
 import { DaysChoice, useLatest } from '../../parts/times/times.js';
 import { Failure, Notice, Skeleton } from '../../ui/states.js';
 import { Visitors } from './breakdowns.js';
@@ -14,7 +15,7 @@ import { Down } from './down.js';
 import { DownloadMenu } from './download-menu.js';
 import { OverviewFigures, WaitingFigures } from './figures.js';
 import { TagChoice, TagsCard } from './tags.js';
-import { queryOfBefore, queryOfView, viewOf } from './time.js';
+import { datesIn, queryOfBefore, queryOfView, viewOf } from './time.js';
 import { TopLinks } from './top-links.js';
 
 /** @typedef {import('./time.js').View} View */
@@ -49,7 +50,8 @@ export function Look({ view, resource, known }) {
   const tags = useTags();
   const { data, error, reload } = resource;
   const what = data ? 'This may be out of date.' : 'Couldn’t load the overview.';
-  return html`<div class="view-bar">
+  return html`<${PrintedNote} parts=${[datesIn(view)]} />
+    <div class="view-bar">
       <${TagChoice} tag=${view.tag} tags=${tags} />
       <${DaysChoice} days=${view.days} />
       ${known && html`<${DownloadMenu} ...${known} />`}

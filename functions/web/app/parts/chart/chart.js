@@ -6,6 +6,7 @@ import { Choice } from '../../ui/chips.js';
 import { Table } from '../table/table.js';
 import { nameAt } from './moments.js';
 import { Plot } from './plot.js';
+import { PrintedChart } from './printed.js';
 import { hasRunning, SO_FAR } from './running.js';
 import { Swatch } from './swatch.js';
 import { loadUPlot } from './uplot.js';
@@ -56,7 +57,7 @@ export function TimeChart({ controls, view: given, onView, ...chart }) {
       <${Legend} ...${chart} />
       <div class="actions">${controls}<${Choice} label="View as" value=${view} options=${VIEWS} onChange=${onView ?? setChosen} /></div>
     </div>
-    ${view === 'table' ? html`<${Numbers} ...${chart} />` : html`<${Plot} ...${chart} />`}
+    ${view === 'table' ? html`<${Numbers} ...${chart} />` : html`<${Plot} ...${chart} /><${PrintedChart} ...${chart} />`}
   </figure>`;
 }
 

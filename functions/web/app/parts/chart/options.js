@@ -110,7 +110,7 @@ const LENGTHS = { minute: 60, hour: 3600, day: DAY_SECONDS, week: 7 * DAY_SECOND
 const around = (time, unit) => [time - LENGTHS[unit], time + LENGTHS[unit]];
 
 /** Whole numbers, since what is counted has no halves. */
-const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+export const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /** @param {Series} series @param {Colours} colours */
 const strokeOf = ({ look }, colours) => colours[look];

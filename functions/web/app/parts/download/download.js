@@ -5,6 +5,9 @@ import { counted } from '../../core/format.js';
 import { toast } from '../../ui/toast.js';
 import { csvOf, joined, withSoFar } from './csv.js';
 import { pictureOf } from './picture.js';
+import { zipOf } from './zip.js';
+
+export { zipOf } from './zip.js';
 
 /** An answer has some thousands of rows, and says where the next ones are. More of them than these fill a browser. */
 const MOST_PARTS = 50;
@@ -12,19 +15,19 @@ const TOO_MANY = 429;
 
 /** @typedef {Record<string, unknown> | URLSearchParams} Query */
 /** @typedef {{ body: string, next?: URLSearchParams }} Part */
+/** @typedef {{ name: string, text: string }} TableFile */
 
 /**
  * A table of a link's statistics.
  * @param {string} code
  * @param {string} table as the API calls it
  * @param {Record<string, unknown>} query what the page asks for, too
+ * @returns {Promise<TableFile>}
  */
-export async function saveTable(code, table, query) {
-  saveText(`${code}-${table}`, await readTable(code, table, query));
-}
-
-/** @param {string} code @param {string} table @param {Record<string, unknown>} query @returns {Promise<string>} */
-const readTable = (code, table, query) => call('GET /api/stats/{code}', { path: { code }, query: { ...query, format: 'csv', table }, asText: true });
+export const readTable = async (code, table, query) => ({
+  name: `${code}-${table}.csv`,
+  text: await patiently('tables', () => call('GET /api/stats/{code}', { path: { code }, query: { ...query, format: 'csv', table }, asText: true })),
+});
 
 /**
  * A link's clicks over time, by hours or days.
@@ -32,12 +35,25 @@ const readTable = (code, table, query) => call('GET /api/stats/{code}', { path: 
  * @param {Record<string, unknown>} query
  * @param {number} [running] when the one begins that isn't over, in seconds since 1970
  */
-export async function saveSeries(code, query, running) {
-  saveText(`${code}-series`, withSoFar(await readTable(code, 'series', query), running));
+export async function readSeries(code, query, running) {
+  const { name, text } = await readTable(code, 'series', query);
+  return { name, text: withSoFar(text, running) };
 }
 
-/** @param {string} name @param {string} text */
-const saveText = (name, text) => save(new Blob([text], { type: 'text/csv' }), `${name}.csv`);
+/** @param {TableFile} file */
+export const saveTable = ({ name, text }) => save(new Blob([text], { type: 'text/csv' }), name);
+
+/**
+ * Tables as one file, which are read one after another, and what they are about.
+ * @param {string} name
+ * @param {[string, string][]} about names and values
+ * @param {(() => TableFile | Promise<TableFile>)[]} tables
+ */
+export async function saveTables(name, about, tables) {
+  const files = [tableOf('about', ['name', 'value'], about)];
+  for (const read of tables) files.push(await read());
+  save(zipOf(files.map((file) => ({ name: fileNameOf(file.name), content: file.text }))), `${name}.zip`);
+}
 
 /**
  * The single clicks of a link, part by part.
@@ -71,7 +87,7 @@ async function saveParts(name, rows, query, read) {
     parts.push(body);
     next = further;
   }
-  save(new Blob([joined(parts)], { type: 'text/csv' }), `${name}.csv`);
+  saveTable({ name: `${name}.csv`, text: joined(parts) });
   if (next) toast(`The file only has the latest ${rows}. Choose a shorter period for older ones.`);
 }
 
@@ -101,7 +117,7 @@ export async function patiently(rows, read) {
  * @param {string[]} head
  * @param {(string | number)[][]} rows
  */
-export const saveRows = (name, head, rows) => saveText(name, csvOf(head, rows));
+export const tableOf = (name, head, rows) => ({ name: `${name}.csv`, text: csvOf(head, rows) });
 
 /**
  * Something as JSON that people can read, too.
@@ -117,18 +133,44 @@ export const saveJson = (name, content) => save(new Blob([JSON.stringify(content
  * @param {import('../chart/chart.js').ChartProps} chart
  */
 export async function savePicture(name, title, chart) {
+  save(await madePicture(title, chart), `${name}.png`);
+}
+
+/**
+ * The same picture for the clipboard, or saved where that takes none.
+ * @param {string} name
+ * @param {string} title
+ * @param {import('../chart/chart.js').ChartProps} chart
+ */
+export async function copyPicture(name, title, chart) {
+  const picture = madePicture(title, chart);
+  try {
+    // Some browsers only allow it at once, so the picture follows.
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })]);
+    toast('Image copied.');
+  } catch {
+    save(await picture, `${name}.png`);
+    toast('Your browser didn’t allow copying, so the image was downloaded.');
+  }
+}
+
+/** @param {string} title @param {import('../chart/chart.js').ChartProps} chart */
+async function madePicture(title, chart) {
   const blob = await pictureOf(title, chart);
   if (!blob) throw new ApiError('broken', 'Your browser can’t create images.');
-  save(blob, `${name}.png`);
+  return blob;
 }
 
 /** What names of files can't have. */
 const NOT_IN_NAMES = /[\\/:*?"<>|\p{C}]+/gu;
 
+/** @param {string} name */
+const fileNameOf = (name) => name.replace(NOT_IN_NAMES, '-');
+
 /** @param {Blob} blob @param {string} name */
-function save(blob, name) {
+export function save(blob, name) {
   const href = URL.createObjectURL(blob);
-  Object.assign(document.createElement('a'), { href, download: name.replace(NOT_IN_NAMES, '-') }).click();
+  Object.assign(document.createElement('a'), { href, download: fileNameOf(name) }).click();
   // It is read a moment later.
   setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

@@ -1,4 +1,5 @@
 import { html, useState } from '../../vendor/preact.js';
+import { number } from '../../core/format.js';
 import { route, setQuery } from '../../core/router.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
@@ -44,6 +45,7 @@ export function Panel({ kind, rows, total, choose }) {
       : isMap
         ? html`<${Lazy} load=${loadMap} name="WorldMap" waiting=${html`<${Skeleton} height=${MAP_HEIGHT} />`} onFailure=${() => setQuery({ map: '' })} ...${props} />`
         : html`<${Bars} kind=${kind} ...${props} limit=${SHOWN} />`}
+    ${rows.length > SHOWN && html`<p class="printed-more small-print" hidden>and ${number(rows.length - SHOWN)} more</p>`}
     ${isOpen && html`<${Dialog} title=${kind.title} onClose=${() => setOpen(false)}><${Bars} kind=${kind} ...${props} /><//>`}
   <//>`;
 }

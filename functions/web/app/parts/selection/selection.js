@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Menu } from '../../ui/menu.js';
-import { ProgressText } from '../bulk/bulk.js';
+import { MOST_LINKS, ProgressText } from '../bulk/bulk.js';
 import { askAndBegin } from '../jobs/jobs.js';
 import { mayChange } from '../link-rows/row.js';
 import { jobFilterOf } from './job-filter.js';
@@ -20,7 +20,7 @@ import { archiveMany, deleteMany, expireMany, purgeMany, switchMany, tagMany } f
 /** @typedef {import('../bulk/bulk.js').Tell} Tell */
 /** @typedef {import('./undo.js').TagChange} TagChange */
 
-/** What can be done to what is selected; what is missing isn't offered. @typedef {Partial<Record<'archive' | 'bringBack' | 'switchOn' | 'switchOff' | 'delete' | 'purge', () => void>>} Acts */
+/** What can be done to what is selected; what is missing isn't offered. @typedef {Partial<Record<'archive' | 'bringBack' | 'switchOn' | 'switchOff' | 'qrCodes' | 'delete' | 'purge', () => void>>} Acts */
 
 /** More lines than these can't be told from each other. */
 const MOST_COMPARED = 5;
@@ -46,6 +46,8 @@ export function SelectionBar({ isAll, ...props }) {
 /** @param {{ links: Link[], list: LinkList, hasMore: boolean, selectMore: () => void, clear: () => void }} props */
 function RowsBar({ links, list, hasMore, selectMore, clear }) {
   const [progress, setProgress] = useState(/** @type {Progress | null} */ (null));
+  const [hasQr, setQr] = useState(false);
+  const closeQr = () => setQr(false);
   const mine = links.filter(mayChange);
   const changeable = mine.filter((link) => link.status !== 'deleted');
   const here = changeable.filter((link) => !link.archived);
@@ -65,7 +67,7 @@ function RowsBar({ links, list, hasMore, selectMore, clear }) {
   const wider = hasMore ? html`Select all ${list.total !== null && number(list.total)} matches` : links.length < list.links.length && `Select all ${number(list.links.length)}`;
 
   const text = html`${counted(links.length, 'link')} selected${changeable.length < links.length && html` <span class="muted">(you can change ${number(changeable.length)})</span>`}`;
-  return html`<${Bar}
+  const bar = html`<${Bar}
     text=${progress ? html`<${ProgressText} progress=${progress} />` : text}
     isBusy=${progress !== null}
     clear=${clear}
@@ -79,10 +81,12 @@ function RowsBar({ links, list, hasMore, selectMore, clear }) {
       ...(away.length > 0 && { bringBack: () => run((tell) => archiveMany(away, false, list, tell)) }),
       ...(off.length > 0 && { switchOn: () => run((tell) => switchMany(off, true, list, tell)) }),
       ...((on.length > 0 || off.length === 0) && { switchOff: () => run((tell) => switchMany(on, false, list, tell)) }),
+      ...(links.length <= MOST_LINKS && { qrCodes: () => setQr(true) }),
       delete: () => run((tell) => deleteMany(changeable, list, tell)),
       ...(mine.length > 0 && { purge: () => run((tell) => purgeMany(mine, list, tell)) }),
     }}
   />`;
+  return html`${bar}${hasQr && html`<${Lazy} load=${() => import('../qr/qr.js')} name="QrCodesDialog" links=${links} onFailure=${closeQr} onClose=${closeQr} />`}`;
 }
 
 /** @param {{ list: LinkList, clear: () => void }} props */
@@ -147,13 +151,15 @@ function Bar({ text, isBusy, clear, more, isStill, tags, expiry, acts }) {
         asked.onDone(...values);
       },
     });
-  /** Where there is little room, what is needed less is in the menu. @type {{ label: string, icon: import('../../ui/icons.js').IconName, act?: () => void, isLesser?: boolean }[]} */
+  /** Where there is little room, what is needed less is in the menu. @type {{ label: string, icon: import('../../ui/icons.js').IconName, act?: () => void, isLesser?: boolean, isHarmless?: boolean }[]} */
   const actions = [
     { label: 'Tags', icon: 'tag', act: open(tags) },
     { label: 'Archive', icon: 'archive', act: acts.archive },
     { label: 'Unarchive', icon: 'archive', act: acts.bringBack, isLesser: acts.archive !== undefined },
     { label: 'Enable', icon: 'power', act: acts.switchOn, isLesser: acts.switchOff !== undefined },
     { label: 'Disable', icon: 'power', act: acts.switchOff },
+    // Whoever may change nothing has no menu, but room.
+    { label: 'QR codes', icon: 'qr', act: acts.qrCodes, isLesser: !isStill, isHarmless: true },
     { label: 'Delete', icon: 'trash', act: acts.delete, isLesser: true },
   ];
   const offered = actions.filter(({ act }) => act);
@@ -166,7 +172,7 @@ function Bar({ text, isBusy, clear, more, isStill, tags, expiry, acts }) {
     <p aria-live=${isBusy ? 'polite' : undefined}>${text}</p>
     ${more}
     <div class="selection-actions" role="group" aria-label="Selection actions">
-      ${offered.map(({ label, icon, act, isLesser }) => html`<${Button} key=${label} class=${`compact ${isLesser ? 'lesser' : ''}`} icon=${icon} disabled=${isBusy || isStill} onClick=${act}>${label}<//>`)}
+      ${offered.map(({ label, icon, act, isLesser, isHarmless }) => html`<${Button} key=${label} class=${`compact ${isLesser ? 'lesser' : ''}`} icon=${icon} disabled=${isBusy || (isStill && !isHarmless)} onClick=${act}>${label}<//>`)}
       ${!isBusy && items.some(Boolean) && html`<${Menu} class="button compact square" label="More for the selected links" isUp items=${items}><${Icon} name="more" /><//>`}
     </div>
     ${dialog && html`<${Lazy} load=${() => import('../link-form/link-form.js')} onFailure=${close} onClose=${close} ...${dialog} />`}
