@@ -11,7 +11,7 @@ mod wanted_mail;
 mod workspace;
 
 use linklet_domain::{
-    AccountChange, ApiKeySecret, AuditContext, CreationPolicy, Role, UserId, WorkspaceId, WorkspaceName,
+    AccountChange, ApiKeySecret, AuditContext, CreationPolicy, Role, UserId, Visibility, WorkspaceId, WorkspaceName,
 };
 use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::email_requests::EmailRequests;
@@ -19,6 +19,7 @@ use linklet_lambda::guesses::Guesses;
 use linklet_lambda::http::{ApiError, Handler, Method, Once, Problem, Request, Response, Result};
 use linklet_lambda::identity::{Caller, Person, TokenVerifier};
 use linklet_lambda::telemetry::warn_of;
+use linklet_lambda::workspace_view::WorkspaceViews;
 
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
 /// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
@@ -35,6 +36,8 @@ pub struct Account {
     pub mails: EmailRequests,
     /// Who may create workspaces.
     pub creation: CreationPolicy,
+    /// How workspaces are shown.
+    pub views: WorkspaceViews,
     /// Generates API keys.
     pub generate_key: KeyGenerator,
 }
@@ -43,11 +46,12 @@ pub struct Account {
 pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 
 impl Account {
-    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured and everybody
-    /// may create workspaces.
+    /// A handler that generates API keys with the operating system's random number generator, where no mail is configured, everybody
+    /// may create workspaces, and statistics are public.
     pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
         let (mails, creation) = Default::default();
-        Self { tokens, users, notifications, guesses, mails, creation, generate_key: ApiKeySecret::generate }
+        let views = WorkspaceViews { default_statistics: Visibility::Public };
+        Self { tokens, users, notifications, guesses, mails, creation, views, generate_key: ApiKeySecret::generate }
     }
 
     /// Why somebody can't join or create a workspace whose account has changed meanwhile.

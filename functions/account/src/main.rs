@@ -7,6 +7,7 @@ use linklet_account::Account;
 use linklet_dynamodb::NotificationsTable;
 use linklet_lambda::{
     StartError, admission, aws, email_requests::EmailRequests, guesses::Guesses, http, identity::TokenVerifier,
+    workspace_view::WorkspaceViews,
 };
 
 fn main() -> ExitCode {
@@ -20,6 +21,6 @@ async fn run() -> Result<(), StartError> {
     let guesses = Guesses::from_env(&tables, &SecretsManager::new(&aws)).await?;
     let notifications = tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?;
     let users = tables.users()?;
-    let (mails, creation) = (EmailRequests::from_env(&aws), admission::creation()?);
-    http::serve(Account { mails, creation, ..Account::new(verifier, users, notifications, guesses) }).await
+    let (mails, creation, views) = (EmailRequests::from_env(&aws), admission::creation()?, WorkspaceViews::from_env()?);
+    http::serve(Account { mails, creation, views, ..Account::new(verifier, users, notifications, guesses) }).await
 }

@@ -1,15 +1,14 @@
 //! The name, slug and settings of a workspace.
 
 use linklet_domain::{
-    self as domain, Creator, Destinations, Membership, Role, SortOrder, Timestamp, Workspace, WorkspaceId,
-    WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional,
+    self as domain, Creator, Destinations, Membership, Role, SortOrder, Timestamp, Visibility, Workspace, WorkspaceId,
+    WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional, patched,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::http::{
     ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, list_response, response_of,
 };
 use linklet_lambda::identity::{Caller, Person};
-use linklet_lambda::workspace_view::{WorkspaceView, shown_workspace};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 
@@ -20,16 +19,17 @@ const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 impl Account {
     pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response> {
         let workspace = self.users.workspace(&caller.workspace).await?.ok_or(UNKNOWN)?;
-        Ok(shown_workspace(&workspace))
+        Ok(self.views.answer(&workspace))
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let Body { name, slug, settings, destinations } = request.json_object()?.read_patch(&[IMMUTABLE])?;
-        let patch = WorkspacePatch { name, slug, settings, destinations };
+        let Body { name, slug, settings, destinations, statistics } =
+            request.json_object()?.read_patch(&[IMMUTABLE])?;
+        let patch = WorkspacePatch { name, slug, settings, destinations, statistics };
         let (id, origin) = (&caller.workspace, self.origin(request, caller));
         let precondition = request.precondition(id);
         match self.users.change_workspace(id, &caller.user, &patch, &precondition, &origin).await? {
-            WorkspaceOutcome::Changed(workspace) => Ok(shown_workspace(&workspace)),
+            WorkspaceOutcome::Changed(workspace) => Ok(self.views.answer(&workspace)),
             WorkspaceOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
@@ -66,7 +66,7 @@ impl Account {
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at);
             let stored = workspace.workspace();
-            let answer = once.answer(StatusCode::CREATED, &WorkspaceView::from(&stored), "me/workspaces");
+            let answer = once.answer(StatusCode::CREATED, &self.views.of(&stored), "me/workspaces");
             let answer = answer.map_err(ApiError::internal)?;
             match self.users.create_workspace(&workspace, once.with_key(&answer), &origin).await? {
                 CreateWorkspaceOutcome::Created => return Ok(response_of(answer)),
@@ -125,7 +125,7 @@ impl<'a> From<&'a (Membership, Workspace)> for MyWorkspace<'a> {
 const IMMUTABLE: Immutable =
     Immutable { members: &["id", "workspace_id", "created_at", "updated_at", "created_by", "user_id"], sentence: None };
 
-/// The body of a request to change a workspace. Only settings can be removed with `null`.
+/// The body of a request to change a workspace. Settings and what has a default can be removed with `null`.
 #[derive(Deserialize)]
 struct Body {
     #[serde(default, deserialize_with = "optional")]
@@ -136,6 +136,8 @@ struct Body {
     settings: Option<WorkspaceSettings>,
     #[serde(default, deserialize_with = "optional")]
     destinations: Option<Destinations>,
+    #[serde(default, deserialize_with = "patched")]
+    statistics: Option<Option<Visibility>>,
 }
 
 /// Reads settings with their numbers as they were written. `null` and an empty string stand for none.

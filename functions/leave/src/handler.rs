@@ -16,6 +16,7 @@ use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response
 use linklet_lambda::identity::TokenVerifier;
 use linklet_lambda::passwords::Passwords;
 use linklet_lambda::proofs::{Proofs, Purpose};
+use linklet_lambda::workspace_view::WorkspaceViews;
 
 pub use self::command::Answer;
 pub use self::export::{Export, Stored};
@@ -34,6 +35,8 @@ pub struct Leave {
     pub mails: EmailRequests,
     /// What else is stored about people.
     pub stored: Stored,
+    /// How workspaces are shown.
+    pub views: WorkspaceViews,
 }
 
 impl Handler for Leave {

@@ -6,7 +6,7 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{JobsTable, LinksTable, NotificationsTable, WatchTable};
 use linklet_lambda::{
     StartError, aws, email_requests::EmailRequests, hashing::Limits, http, identity::TokenVerifier,
-    passwords::Passwords, telemetry::chain,
+    passwords::Passwords, telemetry::chain, workspace_view::WorkspaceViews,
 };
 use linklet_leave::{Leave, Stored};
 
@@ -27,7 +27,7 @@ async fn run() -> Result<(), StartError> {
         notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?,
     };
     let (passwords, mails) = (Passwords::default(), EmailRequests::from_env(&aws));
-    let leave = &Leave { tokens, users, limits, passwords, mails, stored };
+    let leave = &Leave { tokens, users, limits, passwords, mails, stored, views: WorkspaceViews::from_env()? };
     let carry_out =
         async |command| Box::pin(leave.carry_out(command)).await.map_err(|error| StartError::from(chain(&error)));
     http::serve_with_commands(leave, carry_out).await

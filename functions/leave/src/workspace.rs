@@ -7,7 +7,6 @@ use linklet_domain::{
 use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
 use linklet_lambda::identity::Person;
-use linklet_lambda::workspace_view::shown_workspace;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -56,7 +55,7 @@ impl Leave {
         match self.users.restore_workspace(&job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {
                 self.tell_of_return(request, &person, &workspace).await;
-                Ok(shown_workspace(&workspace))
+                Ok(self.views.answer(&workspace))
             }
             RestoreOutcome::Open => Err(Problem::WorkspaceOpen.into()),
             RestoreOutcome::Gone => Err(Problem::WorkspaceGone.into()),

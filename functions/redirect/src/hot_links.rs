@@ -139,6 +139,7 @@ mod tests {
             target: TargetUrl::parse("https://example.com").unwrap(),
             availability: Availability { state, ..Availability::default() },
             settings: None,
+            statistics: None,
         })
     }
 
@@ -153,6 +154,7 @@ mod tests {
             removed_at: noon(),
             watched_target: None,
             suspensions: Suspensions::default(),
+            statistics: None,
             last_write: LinkWrite::of(&CorrelationId::generate()),
         })
     }

@@ -12,11 +12,12 @@ mod summary;
 mod user_agent_cache;
 mod view;
 
-use linklet_domain::{LinkId, LinkName, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode};
+use linklet_domain::{LinkId, LinkName, LinkStatus, Record, RedirectTarget, Role, Scope, ShortCode, Visibility};
 use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::limiter::Strangers;
+use linklet_lambda::public_workspaces::KnownWorkspaces;
 use linklet_lambda::telemetry::chain;
 use linklet_lambda::throttle::StatsQueryLimiter;
 
@@ -38,6 +39,10 @@ pub struct Stats {
     pub questions: StatsQueryLimiter,
     /// Limits callers from outside of the link's workspace, who could count off codes.
     pub strangers: Strangers,
+    /// What workspaces say of the statistics of their links.
+    pub workspaces: KnownWorkspaces,
+    /// Who may see statistics where neither a link nor its workspace says so.
+    pub default_statistics: Visibility,
 }
 
 impl Handler for Stats {
@@ -48,21 +53,17 @@ impl Handler for Stats {
                 self.questions.answer(request, &caller, self.period(request, &link)).await
             }
             (&Method::GET, ["api", "stats", code]) => {
-                // Credentials that can't be verified are no reason to refuse what everybody may see.
-                let viewer = self.viewer(request).await.unwrap_or_else(|error| {
-                    tracing::warn!(error = chain(&error), "credentials could not be verified, so only hosts are shown");
-                    None
-                });
+                let (viewer, failed) = self.viewer(request).await;
                 let record = self.shown(request, code, viewer.as_ref()).await?;
+                let record = record.ok_or_else(|| hidden(failed))?;
                 let may_see_details = viewer.is_some_and(|viewer| is_in_workspace_of(&viewer, &record));
                 self.summary(request, &record.identity().id, Referrers::seen_by(may_see_details)).await
             }
             (&Method::GET, ["api", "stats", code, "timeline"]) => {
-                let (viewer, failed) = match self.viewer(request).await {
-                    Ok(viewer) => (viewer, None),
-                    Err(error) => (None, Some(error)),
+                let (viewer, failed) = self.viewer(request).await;
+                let Some(record) = self.shown(request, code, viewer.as_ref()).await? else {
+                    return Err(hidden(failed));
                 };
-                let record = self.shown(request, code, viewer.as_ref()).await?;
                 let is_member = viewer.as_ref().is_some_and(|viewer| is_in_workspace_of(viewer, &record));
                 let timeline = self.timeline(request, &record.identity().id, failed.map_or(Ok(is_member), Err));
                 match &viewer {
@@ -110,44 +111,76 @@ impl Stats {
         Ok((caller, id))
     }
 
-    /// Who asks, if their credentials are good for reading statistics; `None` for a stranger.
-    ///
-    /// # Errors
-    /// When credentials can't be verified at the moment.
-    async fn viewer(&self, request: &Request) -> Result<Option<Caller>> {
+    /// Who asks, if their credentials are good for reading statistics; `None` for a stranger. Credentials that can't be verified at the
+    /// moment are no reason to refuse what everybody may see, so the error comes beside.
+    async fn viewer(&self, request: &Request) -> (Option<Caller>, Option<ApiError>) {
         if !self.authenticator.is_offered_credentials(request) {
-            return Ok(None);
+            return (None, None);
         }
         match self.authenticator.require(request, Scope::AnalyticsRead).await {
-            Ok(caller) => Ok(Some(caller)),
-            Err(error) if error.status().is_server_error() => Err(error),
-            Err(_) => Ok(None),
+            Ok(caller) => (Some(caller), None),
+            Err(error) if error.status().is_server_error() => {
+                tracing::warn!(
+                    error = chain(&error),
+                    "credentials could not be verified, so only what is public is shown"
+                );
+                (None, Some(error))
+            }
+            Err(_) => (None, None),
         }
     }
 
-    /// The link with a code, if anybody may see its numbers. Whoever isn't in its workspace is counted, since each answer tells whether
-    /// there is such a link; strangers before anything is read.
-    async fn shown(&self, request: &Request, code: &str, viewer: Option<&Caller>) -> Result<Record<RedirectTarget>> {
+    /// The link with a code; `None` if its numbers are hidden from who asks. Whoever isn't in its workspace is counted, since each answer
+    /// tells whether there is such a link; strangers before anything is read.
+    async fn shown(
+        &self,
+        request: &Request,
+        code: &str,
+        viewer: Option<&Caller>,
+    ) -> Result<Option<Record<RedirectTarget>>> {
         if viewer.is_none() {
             self.strangers.admit(request).await?;
         }
         let record = self.record(code).await;
-        if viewer.is_some_and(|viewer| !record.as_ref().is_ok_and(|record| is_in_workspace_of(viewer, record))) {
+        let is_member =
+            viewer.is_some_and(|viewer| record.as_ref().is_ok_and(|record| is_in_workspace_of(viewer, record)));
+        if viewer.is_some() && !is_member {
             self.strangers.admit(request).await?;
         }
         let record = record?;
+        if !is_member && !self.is_public(request, &record).await? {
+            return Ok(None);
+        }
         match &record {
             Record::Link(link) if link.availability.status(request.received_at) == LinkStatus::Suspended => {
                 Err(ApiError::gone(LinkStatus::Suspended))
             }
-            _ => not_purged(&record).map(|_| record),
+            _ => not_purged(&record).map(|_| Some(record)),
         }
+    }
+
+    /// Whether anybody may see a link's numbers. What its workspace says is read only if the link says nothing. If that can't be read,
+    /// the numbers may be private, so nobody but members sees them then.
+    async fn is_public(&self, request: &Request, record: &Record<RedirectTarget>) -> Result<bool> {
+        let statistics = match record.statistics() {
+            Some(own) => own,
+            None => {
+                let workspace = self.workspaces.find(&record.identity().workspace, request.received_at).await?;
+                workspace.and_then(|workspace| workspace.statistics).unwrap_or(self.default_statistics)
+            }
+        };
+        Ok(statistics == Visibility::Public)
     }
 
     async fn record(&self, code: &str) -> Result<Record<RedirectTarget>> {
         let code = ShortCode::parse(code).map_err(|_| UNKNOWN)?;
         self.links.redirect_target(&code).await?.ok_or(UNKNOWN)
     }
+}
+
+/// The answer about numbers that are hidden: there seems to be no such link, unless it is unknown who asks.
+fn hidden(failed: Option<ApiError>) -> ApiError {
+    failed.unwrap_or(UNKNOWN)
 }
 
 /// Whether a caller is a member of the link's workspace, or has a key of it.

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::Salt;
-use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable, ThrottleTable};
+use linklet_dynamodb::{ClicksTable, LinksTable, PublicWorkspaces, StatsTable, ThrottleTable};
 use linklet_lambda::identity::Authenticator;
 use linklet_lambda::limiter::{Limiter, Strangers};
+use linklet_lambda::public_workspaces::{KnownWorkspaces, default_statistics};
 use linklet_lambda::throttle::StatsQueryLimiter;
 use linklet_lambda::{StartError, aws, config, http, secrets};
 use linklet_stats::Stats;
@@ -28,6 +29,8 @@ async fn run() -> Result<(), StartError> {
         clicks: tables.at("CLICKS_TABLE", ClicksTable::new)?.keeping_clicks_for(clicks_kept_for),
         links: tables.at("LINKS_TABLE", LinksTable)?,
         questions: StatsQueryLimiter(calls.clone()),
+        workspaces: KnownWorkspaces::new(tables.at("USERS_TABLE", PublicWorkspaces)?),
+        default_statistics: default_statistics()?,
         strangers: Strangers {
             calls,
             limiter: Limiter::new(config::parsed("REDIRECT_LIMIT_PER_MINUTE")?),

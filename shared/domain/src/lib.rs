@@ -54,6 +54,7 @@ mod timestamp;
 mod unsubscribe_token;
 mod uri;
 mod validated;
+mod visibility;
 mod watch;
 mod workspace;
 
@@ -132,8 +133,11 @@ pub use timestamp::{Day, Timestamp};
 pub use unsubscribe_token::UnsubscribeToken;
 pub use uri::encode_tail;
 pub use validated::{Invalid, disguises_a_line, optional, patched};
+pub use visibility::Visibility;
 pub use watch::{
     CanonicalUrl, CheckError, CheckInterval, CheckOutcome, CheckPartition, CheckResult, Concurrency, Host, HostShard,
     PageToken, PlannedTick, Reach, Target, TargetHealth, TargetId, TargetMark, TargetStatus, Watcher, WatcherState,
 };
-pub use workspace::{Destinations, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug};
+pub use workspace::{
+    Destinations, PublicWorkspace, Workspace, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Availability, CorrelationId, EventId, LinkId, LinkMetadata, LinkPatch, LinkState, RedirectOptions, RemovalReason,
-    Revision, Routing, ShortCode, SuspensionReason, Suspensions, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId,
-    lifetimes, link_metadata::member,
+    Revision, Routing, ShortCode, SuspensionReason, Suspensions, TargetId, TargetUrl, Timestamp, UserId, Visibility,
+    WorkspaceId, lifetimes, link_metadata::member,
 };
 
 /// Which link it is, and whose: what a tombstone keeps of its link.
@@ -229,11 +229,18 @@ pub enum Record<L> {
 pub trait StoredLink {
     /// Which link it is, and whose.
     fn identity(&self) -> &LinkIdentity;
+
+    /// Who may see its statistics, if it says so itself.
+    fn statistics(&self) -> Option<Visibility>;
 }
 
 impl StoredLink for Link {
     fn identity(&self) -> &LinkIdentity {
         &self.identity
+    }
+
+    fn statistics(&self) -> Option<Visibility> {
+        self.metadata.statistics
     }
 }
 
@@ -243,6 +250,14 @@ impl<L: StoredLink> Record<L> {
         match self {
             Self::Link(link) => link.identity(),
             Self::Tombstone(tombstone) => &tombstone.identity,
+        }
+    }
+
+    /// Who may see its statistics, if it says so itself.
+    pub fn statistics(&self) -> Option<Visibility> {
+        match self {
+            Self::Link(link) => link.statistics(),
+            Self::Tombstone(tombstone) => tombstone.statistics,
         }
     }
 
@@ -324,6 +339,8 @@ pub struct Tombstone {
     /// Why operators had suspended the link. Such a code is never used again.
     #[serde(default, skip_serializing_if = "Suspensions::is_empty")]
     pub suspensions: Suspensions,
+    /// Who may see the link's statistics, if it said so itself.
+    pub statistics: Option<Visibility>,
     /// The write that has made it what it is.
     #[serde(flatten)]
     pub last_write: LinkWrite,
@@ -346,8 +363,15 @@ impl Tombstone {
             Record::Link(link) => (link.watched_target(), link.availability.suspensions.by_operators()),
             Record::Tombstone(old) => (old.watched_target.clone(), old.suspensions),
         };
-        let (identity, last_write) = (record.identity().clone(), record.last_write().clone());
-        Self { identity, reason: RemovalReason::Purged, removed_at: at, watched_target, suspensions, last_write }
+        Self {
+            identity: record.identity().clone(),
+            reason: RemovalReason::Purged,
+            removed_at: at,
+            watched_target,
+            suspensions,
+            statistics: record.statistics(),
+            last_write: record.last_write().clone(),
+        }
     }
 
     /// The tombstone of a link whose time is over: expired, or deleted before it expired.
@@ -358,6 +382,7 @@ impl Tombstone {
             removed_at: at,
             watched_target: link.watched_target(),
             suspensions: link.availability.suspensions.by_operators(),
+            statistics: link.metadata.statistics,
             last_write: link.last_write.clone(),
         }
     }

@@ -1,4 +1,4 @@
-//! What only people read of a link, and what can be changed of it.
+//! What doesn't matter to who follows a link, and what can be changed of it.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,11 @@ use crate::folding::{folded, is_same};
 use crate::validated::{
     Shape, bounded_text, disguises_a_line, null_as_default, optional, optional_text, patched, patched_text, readable,
 };
-use crate::{ClickLimit, Invalid, Preview, Routing, ShortCode, Tag, TargetUrl, Timestamp, redirect_options};
+use crate::{
+    ClickLimit, Invalid, Preview, Routing, ShortCode, Tag, TargetUrl, Timestamp, Visibility, redirect_options,
+};
 
-/// The properties of a link that only people read. Request bodies, responses and items have these members under the same names,
+/// The properties of a link that don't matter to who follows it. Request bodies, responses and items have these members under the same names,
 /// so a new property belongs here and in [`LinkPatch`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkMetadata {
@@ -30,6 +32,9 @@ pub struct LinkMetadata {
     /// What the link is called elsewhere, which no other link of the workspace is.
     #[serde(default, deserialize_with = "optional_text")]
     pub external_id: Option<ExternalId>,
+    /// Who may see its statistics; otherwise, its workspace says it.
+    #[serde(default, deserialize_with = "optional")]
+    pub statistics: Option<Visibility>,
 }
 
 impl LinkMetadata {
@@ -41,6 +46,7 @@ impl LinkMetadata {
             tags: patch.tags.clone().map_or_else(|| self.tags.clone(), Option::unwrap_or_default),
             metadata: member(patch.metadata.as_ref(), &self.metadata),
             external_id: member(patch.external_id.as_ref(), &self.external_id),
+            statistics: patch.statistics.unwrap_or(self.statistics),
         }
     }
 
@@ -284,6 +290,9 @@ pub struct LinkPatch {
     /// What the link is called elsewhere from now on.
     #[serde(deserialize_with = "patched_text")]
     pub external_id: Option<Option<ExternalId>>,
+    /// Who may see its statistics from now on.
+    #[serde(deserialize_with = "patched")]
+    pub statistics: Option<Option<Visibility>>,
     /// The new expiry.
     #[serde(deserialize_with = "patched")]
     pub expires_at: Option<Option<Timestamp>>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Availability, ClickLimit, LinkIdentity, LinkState, LinkStatus, Preview, Record, RedirectOptions, Routing,
-    StoredLink, SuspensionReason, TargetUrl, Timestamp,
+    StoredLink, SuspensionReason, TargetUrl, Timestamp, Visibility,
 };
 
 /// The part of a link that a redirect reads.
@@ -18,6 +18,8 @@ pub struct RedirectTarget {
     pub availability: Availability,
     /// What a plain link, as nearly all are, has none of.
     pub settings: Option<Box<RedirectSettings>>,
+    /// Who may see its statistics, if it says so itself. No redirect needs it, and statistics read links as redirects do.
+    pub statistics: Option<Visibility>,
 }
 
 /// What distinguishes a link from a plain one.
@@ -39,6 +41,10 @@ impl RedirectSettings {
 impl StoredLink for RedirectTarget {
     fn identity(&self) -> &LinkIdentity {
         &self.identity
+    }
+
+    fn statistics(&self) -> Option<Visibility> {
+        self.statistics
     }
 }
 
@@ -229,6 +235,7 @@ mod tests {
             target,
             availability,
             settings: RedirectSettings::of(options, None),
+            statistics: None,
         })
     }
 
@@ -287,6 +294,7 @@ mod tests {
                 removed_at: noon(),
                 watched_target: None,
                 suspensions: Suspensions::default(),
+                statistics: None,
                 last_write: LinkWrite::of(&CorrelationId::generate()),
             })
         };

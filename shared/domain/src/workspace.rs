@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
 use crate::validated::{self, string_newtype};
-use crate::{Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, WorkspaceId};
+use crate::{Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, Visibility, WorkspaceId};
 
 /// The display name of a workspace: 1–255 characters.
 #[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
@@ -133,6 +133,8 @@ pub struct Workspace {
     /// Whether its links can be led elsewhere.
     #[serde(default, skip_serializing_if = "Destinations::are_fixed")]
     pub destinations: Destinations,
+    /// Who may see the statistics of its links, where a link doesn't say.
+    pub statistics: Option<Visibility>,
     /// Who has created it, who may have left it since.
     pub creator: UserId,
     /// When the workspace was created.
@@ -155,9 +157,24 @@ impl Workspace {
             slug: patch.slug.as_ref().unwrap_or(&self.slug).clone(),
             settings: patch.settings.as_ref().unwrap_or(&self.settings).clone(),
             destinations: patch.destinations.unwrap_or(self.destinations),
+            statistics: patch.statistics.unwrap_or(self.statistics),
             ..self.clone()
         }
     }
+
+    /// What strangers may know of it.
+    pub fn in_public(&self) -> PublicWorkspace {
+        PublicWorkspace { name: self.name.clone(), statistics: self.statistics }
+    }
+}
+
+/// What answers to strangers show of a workspace, or depend on. It names no people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicWorkspace {
+    /// The display name.
+    pub name: WorkspaceName,
+    /// Who may see the statistics of its links, where a link doesn't say.
+    pub statistics: Option<Visibility>,
 }
 
 /// Changes to a workspace. `None` leaves a property unchanged.
@@ -171,6 +188,8 @@ pub struct WorkspacePatch {
     pub settings: Option<WorkspaceSettings>,
     /// Whether its links can be led elsewhere from now on.
     pub destinations: Option<Destinations>,
+    /// Who may see the statistics of its links; `Some(None)` leaves it to the system.
+    pub statistics: Option<Option<Visibility>>,
 }
 
 #[cfg(test)]

@@ -46,9 +46,10 @@ pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
     CreateKeyOutcome, CreateWorkspaceOutcome, Invitations, InviteOutcome, KeyChange, KeyOutcome, LastingSessions,
     LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
-    OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient,
-    Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions,
-    SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile,
+    PublicWorkspaces, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome,
+    Session, SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome,
+    WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,

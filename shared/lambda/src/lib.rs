@@ -11,6 +11,7 @@
 //! - [`link_writer`]: creating links
 //! - [`bulk`]: requests about many links
 //! - [`link_filter`]: which links a list or a job means
+//! - [`public_workspaces`]: what answers to strangers need of workspaces
 //! - [`app`]: addresses of pages of the web application
 //! - [`metrics`]: what is counted on the way
 //! - [`breaker`]: what keeps requests from waiting for tables that don't answer
@@ -43,6 +44,7 @@ pub mod metrics;
 pub mod order;
 pub mod passwords;
 pub mod proofs;
+pub mod public_workspaces;
 pub mod publisher;
 pub mod rules;
 pub mod schedule;

@@ -1,12 +1,14 @@
 //! The JSON representation of a workspace in the API.
 
 use linklet_domain::{
-    Destinations, Timestamp, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    Destinations, Timestamp, Visibility, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
+use crate::config::ConfigError;
 use crate::http::{Response, StatusCode, json, tagged};
+use crate::public_workspaces::default_statistics;
 
 /// A workspace as the API shows it.
 #[derive(Debug, Serialize)]
@@ -17,6 +19,8 @@ pub struct WorkspaceView<'a> {
     #[serde(serialize_with = "as_json")]
     settings: &'a WorkspaceSettings,
     destinations: Destinations,
+    statistics: Option<Visibility>,
+    default_statistics: Visibility,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -27,15 +31,42 @@ fn as_json<S: Serializer>(settings: &WorkspaceSettings, serializer: S) -> Result
     json.serialize(serializer)
 }
 
-impl<'a> From<&'a Workspace> for WorkspaceView<'a> {
-    fn from(workspace: &'a Workspace) -> Self {
-        let Workspace { id: workspace_id, name, slug, settings, .. } = workspace;
-        let Workspace { destinations, created_at, updated_at, .. } = *workspace;
-        Self { workspace_id, name, slug, settings, destinations, created_at, updated_at }
-    }
+/// How workspaces are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkspaceViews {
+    /// Who may see statistics where neither a link nor its workspace says so.
+    pub default_statistics: Visibility,
 }
 
-/// 200 with a workspace, and its entity tag.
-pub fn shown_workspace(workspace: &Workspace) -> Response {
-    tagged(json(StatusCode::OK, &WorkspaceView::from(workspace)), &workspace.id, workspace.revision)
+impl WorkspaceViews {
+    /// As the environment says.
+    ///
+    /// # Errors
+    /// When a variable is missing or invalid.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Ok(Self { default_statistics: default_statistics()? })
+    }
+
+    /// A workspace as the API shows it.
+    pub fn of<'a>(&self, workspace: &'a Workspace) -> WorkspaceView<'a> {
+        let Workspace { id: workspace_id, name, slug, settings, .. } = workspace;
+        let Workspace { destinations, statistics, created_at, updated_at, .. } = *workspace;
+        let Self { default_statistics } = *self;
+        WorkspaceView {
+            workspace_id,
+            name,
+            slug,
+            settings,
+            destinations,
+            statistics,
+            default_statistics,
+            created_at,
+            updated_at,
+        }
+    }
+
+    /// 200 with a workspace, and its entity tag.
+    pub fn answer(&self, workspace: &Workspace) -> Response {
+        tagged(json(StatusCode::OK, &self.of(workspace)), &workspace.id, workspace.revision)
+    }
 }

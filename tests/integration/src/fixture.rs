@@ -13,8 +13,8 @@ use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
     EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link,
     PlannedTick, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
-    SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visitor, Window, WorkspaceId,
-    lifetimes,
+    SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visibility, Visitor, Window,
+    WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
@@ -33,9 +33,11 @@ use linklet_lambda::http::{Edge, Pages, ShortUrls};
 use linklet_lambda::identity::Authenticator;
 use linklet_lambda::limiter::{Limiter, Strangers};
 use linklet_lambda::link_writer::LinkWriter;
+use linklet_lambda::public_workspaces::KnownWorkspaces;
 use linklet_lambda::publisher::Publisher;
 use linklet_lambda::throttle::{StatsQueryLimiter, Throttle};
 use linklet_lambda::watching::TargetRoom;
+use linklet_lambda::workspace_view::WorkspaceViews;
 use linklet_leave::Leave;
 use linklet_list::List;
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
@@ -377,6 +379,7 @@ pub fn leave(db: &TestDynamoDb) -> Leave {
             targets: db.watch(),
             notifications: db.notifications(),
         },
+        views: WorkspaceViews { default_statistics: Visibility::Public },
     }
 }
 
@@ -586,6 +589,8 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
         links: db.links(),
         questions: questions(db),
         strangers: strangers(db),
+        workspaces: KnownWorkspaces::new(db.public_workspaces()),
+        default_statistics: Visibility::Public,
     }
 }
 

@@ -162,7 +162,13 @@ fn of_first_part(mut click: Click) -> Click {
 fn target(world: &World, link: usize) -> RedirectTarget {
     let built =
         LinkBuilder::new(&format!("c{link:07}")).in_workspace(&world.workspaces[link % world.workspaces.len()]).build();
-    RedirectTarget { identity: built.identity, target: built.target, availability: built.availability, settings: None }
+    RedirectTarget {
+        identity: built.identity,
+        target: built.target,
+        availability: built.availability,
+        settings: None,
+        statistics: None,
+    }
 }
 
 fn visitor() -> Visitor {

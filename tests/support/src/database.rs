@@ -13,8 +13,8 @@ use linklet_domain::{
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
     EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NewWorkspace, NotificationsTable,
-    OneTimeTokens, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable, Table,
-    TargetRegistration, ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
+    OneTimeTokens, PublicWorkspaces, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable,
+    Table, TargetRegistration, ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -142,6 +142,11 @@ impl TestDynamoDb {
     /// The table of accounts, as far as workspaces and memberships are only read.
     pub fn workspaces(&self) -> Workspaces {
         Workspaces(self.table("UsersTable"))
+    }
+
+    /// The table of accounts, as far as strangers may know of workspaces.
+    pub fn public_workspaces(&self) -> PublicWorkspaces {
+        PublicWorkspaces(self.table("UsersTable"))
     }
 
     /// The table of audit logs.

@@ -31,6 +31,7 @@ import { session } from './session.js';
  * @property {string | null} [created_by_name] what they are called, if they have said so
  * @property {Record<string, string> | null} [metadata] what programs note of it
  * @property {string | null} [external_id] what it is called in another system
+ * @property {Visibility | null} [statistics] who may see them, if it says so itself
  * @property {string | null} [fallback_url] where it leads while it doesn’t lead to its target
  * @property {number | null} [max_clicks] how often it may be used
  * @property {number | null} used how often it was, if there is a limit and that could be read
@@ -41,6 +42,7 @@ import { session } from './session.js';
  */
 
 /** @typedef {{ title?: string, description?: string, image?: string }} Preview */
+/** @typedef {'public' | 'private'} Visibility who may see statistics: whoever knows the short code, or the workspace */
 
 /** `37 of 100 used`; nothing if there is no limit. @param {Pick<Link, 'used' | 'max_clicks'>} link */
 export function usedOf({ used, max_clicks: most }) {

@@ -6,7 +6,7 @@ use linklet_domain::{
     AnswerKey, Availability, Changer, ClickLimit, CorrelationId, EventId, ExternalId, Generation, Invalid, Link,
     LinkChanges, LinkId, LinkIdentity, LinkMetadata, LinkState, LinkSummary, LinkWrite, NormalizedUrl, Preview,
     RedirectOptions, RedirectSettings, RedirectTarget, RemovalReason, Revision, Routing, ShortCode, SuspensionReason,
-    Tags, TargetUrl, Timestamp, Tombstone, UserId, Uses, WorkspaceId,
+    Tags, TargetUrl, Timestamp, Tombstone, UserId, Uses, Visibility, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -405,6 +405,7 @@ pub(super) struct RedirectItem {
     pub preview: Option<Preview>,
     #[serde(default, with = "as_json")]
     pub routing: Option<Routing>,
+    pub statistics: Option<Visibility>,
 }
 
 impl From<RedirectItem> for RedirectTarget {
@@ -420,6 +421,7 @@ impl From<RedirectItem> for RedirectTarget {
             target: item.original_url,
             availability: item.availability.into(),
             settings: RedirectSettings::of(options, item.routing),
+            statistics: item.statistics,
         }
     }
 }

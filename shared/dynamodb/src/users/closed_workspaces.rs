@@ -8,8 +8,8 @@ use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId};
 
 use super::UsersTable;
 use super::item::{
-    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key, slug_key,
-    workspace_key, workspace_partition,
+    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key,
+    public_key, slug_key, workspace_key, workspace_partition,
 };
 use crate::item::{Key, SortKeys, text};
 use crate::transaction::{Transaction, TransactionOutcome};
@@ -168,7 +168,7 @@ impl UsersTable {
         self.0.delete_all(PURGE, rows.into_iter().map(Key::into_item).collect()).await
     }
 
-    /// Deletes a workspace that nobody can bring back, and frees its slug. Its name isn't unique.
+    /// Deletes a workspace that nobody can bring back, with what strangers may know of it, and frees its slug. Its name isn't unique.
     ///
     /// # Errors
     /// When DynamoDB can't be reached, or the workspace has changed since it was read.
@@ -180,6 +180,7 @@ impl UsersTable {
         Transaction::new(PURGE)
             .and(gone.values([(":now", text(&now)), (":slug", text(&workspace.slug))]).action()?, ())
             .and(slug.value(":workspace", text(&workspace.id)).action()?, ())
+            .and(self.0.delete(PURGE, public_key(&workspace.id)).action()?, ())
             .or_fail(&self.0.client)
             .await
     }

@@ -7,7 +7,9 @@ use linklet_domain::{
 };
 
 use super::UsersTable;
-use super::item::{MemberItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key, workspace_key};
+use super::item::{
+    MemberItem, PublicItem, SlugItem, WorkspaceItem, WorkspaceMemberItem, creation_key, slug_key, workspace_key,
+};
 use super::room::most_made;
 use crate::item::from_item;
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
@@ -45,6 +47,7 @@ impl NewWorkspace {
             slug,
             settings,
             destinations: Destinations::default(),
+            statistics: None,
             creator: self.creator.user,
             created_at,
             updated_at: created_at,
@@ -154,12 +157,14 @@ impl UsersTable {
     ) -> Result<Transaction<T>> {
         let NewWorkspace { id, slug, creator, .. } = workspace;
         let slug_item = SlugItem { key: slug_key(slug), workspace_id: *id };
-        let workspace_item = WorkspaceItem::new(&workspace.workspace());
+        let stored = workspace.workspace();
+        let workspace_item = WorkspaceItem::new(&stored);
         let membership = MemberItem::new(&creator.user, &workspace.membership());
         let created = origin.in_workspace(id, AuditAction::WorkspaceCreated, AuditSubject::Workspace(*id));
         Ok(transaction
             .and(self.0.put_new(&slug_item)?, slug_taken)
             .and(self.0.put_new(&workspace_item)?, id_taken)
+            .and(self.0.put_new(&PublicItem::of(&stored))?, id_taken)
             .and(self.0.put_new(&membership)?, id_taken)
             .and(self.0.put_new(&WorkspaceMemberItem::new(id, creator))?, id_taken)
             .and(self.entry(&created)?, id_taken))

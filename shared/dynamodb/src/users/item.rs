@@ -6,8 +6,8 @@ mod tokens;
 
 use linklet_domain::{
     Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
-    MailChoice, Member, Membership, RefreshToken, RenewableSession, SessionId, SignInPlace, Timestamp, TokenHash,
-    UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
+    MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, SessionId, SignInPlace, Timestamp,
+    TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,11 @@ pub(super) fn slug_key(slug: &WorkspaceSlug) -> Key {
 
 pub(super) fn workspace_key(workspace: &WorkspaceId) -> Key {
     Key::new(workspace_partition(workspace), "WS")
+}
+
+/// The key of what strangers may know of a workspace. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn public_key(workspace: &WorkspaceId) -> Key {
+    Key::new(format!("PUBLIC#{workspace}"), "PUBLIC")
 }
 
 pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
@@ -355,6 +360,16 @@ impl WorkspaceItem {
     /// A new workspace, whose creator is its one admin.
     pub(super) fn new(workspace: &Workspace) -> Self {
         Self { key: workspace_key(&workspace.id), workspace: workspace.clone(), admins: 1 }
+    }
+}
+
+/// `PUBLIC#<id>` / `PUBLIC`: what strangers may know of a workspace. It is apart from the workspace, so that who answers strangers
+/// reads no members and no API keys. A workspace that has not changed since an older version has none.
+pub(super) type PublicItem = Stored<PublicWorkspace>;
+
+impl PublicItem {
+    pub(super) fn of(workspace: &Workspace) -> Self {
+        Self { key: public_key(&workspace.id), value: workspace.in_public(), ttl: None }
     }
 }
 

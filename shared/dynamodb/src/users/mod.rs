@@ -14,6 +14,7 @@ mod members;
 mod names;
 mod one_time;
 mod people;
+mod public;
 mod recipients;
 mod renewals;
 mod room;
@@ -42,6 +43,7 @@ pub use self::one_time::{
     AddressVerification, NewToken, OneTimeTokens, PasswordReset, ResetOutcome, TokenDelivery, VerifyOutcome,
 };
 pub use self::people::{AddressStep, PersonChange, PersonOutcome};
+pub use self::public::PublicWorkspaces;
 pub use self::recipients::{MailAddress, Recipient, Recipients};
 pub use self::sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions};
 pub use self::workspace::WorkspaceOutcome;

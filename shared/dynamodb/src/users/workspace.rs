@@ -7,7 +7,7 @@ use linklet_domain::{
 };
 
 use super::UsersTable;
-use super::item::{SlugItem, slug_key, workspace_key};
+use super::item::{PublicItem, SlugItem, slug_key, workspace_key};
 use crate::item::{number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 use crate::{Result, revision};
@@ -69,6 +69,7 @@ impl UsersTable {
                     .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
                     .and(self.slug_release(&current)?, None);
             }
+            let transaction = transaction.and(self.0.put(&PublicItem::of(&changed))?, None);
             let transaction = transaction.and(self.entry(&entry_of_change(origin, &current, &changed))?, None);
             Ok(match transaction.send(&self.0.client).await? {
                 TransactionOutcome::Committed => self.workspace(id).await?.map(WorkspaceOutcome::Changed),
@@ -99,22 +100,26 @@ impl UsersTable {
         patch: &WorkspacePatch,
         now: Timestamp,
     ) -> Result<TransactWriteItem> {
-        let WorkspacePatch { name, slug, settings, destinations } = patch;
+        let WorkspacePatch { name, slug, settings, destinations, statistics } = patch;
         let set: Vec<(&str, AttributeValue)> = [
             name.as_ref().map(|name| ("name", text(name))),
             slug.as_ref().map(|slug| ("slug", text(slug))),
             settings.as_ref().map(|settings| ("settings", text(settings))),
             destinations.map(|destinations| ("destinations", text(&destinations))),
+            statistics.flatten().map(|statistics| ("statistics", text(&statistics))),
             Some(("updated_at", text(&now))),
             Some(("revision", number(&current.revision.next()))),
         ]
         .into_iter()
         .flatten()
         .collect();
+        let removed: Vec<_> = [(*statistics == Some(None)).then_some("#statistics")].into_iter().flatten().collect();
+        let mut expression = if removed.is_empty() { String::new() } else { format!("REMOVE {} ", removed.join(", ")) };
         let assignments: Vec<_> = set.iter().map(|(name, _)| format!("#{name} = :{name}")).collect();
+        expression.push_str(&format!("SET {}", assignments.join(", ")));
         let (is_as_read, known) = revision::is_of(current.revision);
         self.0
-            .update(CHANGE, workspace_key(&current.id), format!("SET {}", assignments.join(", ")))
+            .update(CHANGE, workspace_key(&current.id), expression)
             .only_if(format!("slug = :current AND {is_as_read}"))
             .values(set.into_iter().map(|(name, value)| (format!(":{name}"), value)))
             .values(known)
@@ -132,7 +137,9 @@ fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace)
         let settings = (before.settings != after.settings).then(|| "settings".to_owned());
         let destinations = before.destinations != after.destinations;
         let destinations = destinations.then(|| format!("destinations: {}", workspace.destinations));
-        [name, slug, destinations, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let statistics = workspace.statistics.map_or_else(|| "default".to_owned(), |statistics| statistics.to_string());
+        let statistics = (before.statistics != after.statistics).then(|| format!("statistics: {statistics}"));
+        [name, slug, destinations, statistics, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
     let subject = AuditSubject::Workspace(before.id);
     origin.in_workspace(&before.id, AuditAction::WorkspaceChanged, subject).from(&said(before)).to(&said(after))

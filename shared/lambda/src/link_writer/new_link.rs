@@ -60,7 +60,8 @@ impl NewLink {
         short_urls: &ShortUrls,
         reach: Reach,
     ) -> Result<Self> {
-        let (body, metadata, options) = (object.read::<Body>()?, object.read()?, object.read::<RedirectOptions>()?);
+        let (body, metadata) = (object.read::<Body>()?, object.read::<LinkMetadata>()?);
+        let options = object.read::<RedirectOptions>()?;
         let routing = object.read::<GivenRules>()?.into_routing()?;
         // A code that a person chose obeys stricter rules than a stored one.
         let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();
@@ -91,7 +92,11 @@ impl NewLink {
             target: body.url,
             watch,
             is_reusable,
-            may_reuse: body.reuse.unwrap_or(true) && custom_code.is_none() && is_reusable,
+            // A link that others know may have public numbers.
+            may_reuse: body.reuse.unwrap_or(true)
+                && custom_code.is_none()
+                && is_reusable
+                && metadata.statistics.is_none(),
             custom_code,
             password: body.password,
             availability,

@@ -116,6 +116,9 @@ const RIGHTS: &str = "
     UsersTable                        KEY#           BatchGetItem DeleteItem PutItem UpdateItem: account
     UsersTable                        KEY#           BatchWriteItem DeleteItem UpdateItem: jobs
     UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview shorten stats update watch
+    UsersTable                        PUBLIC#        DeleteItem: jobs
+    UsersTable                        PUBLIC#        GetItem: stats
+    UsersTable                        PUBLIC#        PutItem: account auth
     UsersTable                        RESET#         DeleteItem GetItem: auth
     UsersTable                        RESET#         PutItem: notify operate
     UsersTable                        SLUG#          DeleteItem: jobs

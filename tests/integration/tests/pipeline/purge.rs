@@ -84,6 +84,7 @@ impl Fixture {
             target: self.link.target.clone(),
             availability: self.link.availability,
             settings: None,
+            statistics: None,
         };
         Click::on(&target, Timestamp::now(), visitor(), linklet_domain::CorrelationId::generate())
     }

@@ -65,6 +65,7 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
     let created_at = first["created_at"].clone();
     let expected = json!({
         "workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "destinations": "fixed",
+        "statistics": null, "default_statistics": "public",
         "created_at": created_at, "updated_at": created_at,
     });
     assert_eq!(first, expected);
@@ -74,6 +75,10 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
         (json!({"name": " Engines "}), "name", json!("Engines")),
         (json!({"slug": "engines"}), "slug", json!("engines")),
         (json!({"destinations": "editable"}), "destinations", json!("editable")),
+        (json!({"statistics": "private"}), "statistics", json!("private")),
+        (json!({"name": "Engines", "statistics": "public"}), "statistics", json!("public")),
+        (json!({"statistics": null}), "statistics", json!(null)),
+        (json!({"statistics": ""}), "statistics", json!(null)),
         (json!({"settings": settings}), "settings", settings),
         (json!({"settings": {"other": true}}), "settings", json!({"other": true})),
         (json!({}), "slug", json!("engines")),

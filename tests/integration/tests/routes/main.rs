@@ -32,6 +32,7 @@ mod passwords;
 mod permissions;
 mod person;
 mod prelude;
+mod private_stats;
 mod put;
 mod qr;
 mod questions;

@@ -138,18 +138,27 @@ async fn each_member_changes_alone_and_null_takes_it_away() {
     let fixture = Fixture::new().await;
     let later = Timestamp::now().plus(Duration::from_secs(3_600));
 
-    let body = json!({"title": "T", "description": "D", "tags": ["a", "b"], "expires_at": later, "is_active": true});
+    let body = json!({"title": "T", "description": "D", "tags": ["a", "b"], "expires_at": later, "is_active": true, "statistics": "private"});
     let all = fixture.patch(&body).await.expecting(200);
     let one = fixture.patch(&json!({"title": "U"})).await;
-    let none = fixture.patch(&json!({"title": null, "description": null, "tags": null, "expires_at": null})).await;
+    let none = fixture
+        .patch(&json!({"title": null, "description": null, "tags": null, "expires_at": null, "statistics": ""}))
+        .await;
 
     let shown = |answer: &Answer| {
         let link = answer.json();
-        json!([link["title"], link["description"], link["tags"], link["expires_at"], link["is_active"]])
+        json!([
+            link["title"],
+            link["description"],
+            link["tags"],
+            link["expires_at"],
+            link["is_active"],
+            link["statistics"]
+        ])
     };
-    assert_eq!(shown(&all), json!(["T", "D", ["a", "b"], later, true]));
-    assert_eq!(shown(&one), json!(["U", "D", ["a", "b"], later, true]));
-    assert_eq!(shown(&none), json!([null, null, [], null, true]));
+    assert_eq!(shown(&all), json!(["T", "D", ["a", "b"], later, true, "private"]));
+    assert_eq!(shown(&one), json!(["U", "D", ["a", "b"], later, true, "private"]));
+    assert_eq!(shown(&none), json!([null, null, [], null, true, null]));
     assert_eq!(none.json()["total_clicks"], 0);
     assert_eq!(none.json()["short_code"], "launch");
 }
@@ -376,6 +385,7 @@ async fn each_refusal_gives_its_reason() {
         (json!({"external_id": "x".repeat(256)}), "external_id must have at most 255 characters"),
         (json!({"external_id": 7}), "external_id must be a string"),
         (json!({"watch": "no"}), "watch must be true or false"),
+        (json!({"statistics": "secret"}), "statistics must be 'public' or 'private'"),
     ];
 
     for (body, reason) in cases {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::join_all;
 use linklet_domain::{
     Generation, Link, LinkId, LinkMetadata, LinkState, LinkStatus, LinkSummary, Record, RedirectTarget, SortOrder,
-    Timestamp, UserId, WorkspaceId,
+    Timestamp, UserId, Visibility, WorkspaceId,
 };
 use linklet_dynamodb::{CreateOutcome, Creation, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id, tags_of};
@@ -19,6 +19,7 @@ fn all_metadata() -> LinkMetadata {
         tags: tags_of(&["news", "2026"]),
         metadata: Some(BTreeMap::from([("order".to_owned(), "42".to_owned())]).try_into().unwrap()),
         external_id: Some("crm-7".parse().unwrap()),
+        statistics: Some(Visibility::Private),
     }
 }
 
@@ -36,6 +37,7 @@ async fn a_link_is_read_as_it_was_stored() {
     let Some(Record::Link(target)) = record else { panic!("{record:?}") };
     let expected = (link.target, link.availability.expires_at, link.availability.state);
     assert_eq!((target.target, target.availability.expires_at, target.availability.state), expected);
+    assert_eq!(target.statistics, link.metadata.statistics);
 }
 
 #[tokio::test]

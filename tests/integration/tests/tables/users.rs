@@ -4,7 +4,7 @@ use futures_util::future::{join, join_all};
 use linklet_domain::{
     Account, ActionFilter, AuditAction, AuditFilter, AuditLog, Destinations, EmailAddress, FullName, Invitation,
     MailChoice, Member, Membership, OneTimeToken, Precondition, Revision, Role, Timestamp, TokenPurpose, UserId,
-    Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
+    Visibility, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
 use linklet_dynamodb::{
     AcceptOutcome, CreateWorkspaceOutcome, InviteOutcome, MemberOutcome, NewWorkspace, RegisterOutcome, Registration,
@@ -205,6 +205,7 @@ async fn a_new_workspace_has_its_creator_as_its_only_member() {
         slug: ada.workspace.slug,
         settings: WorkspaceSettings::default(),
         destinations: Destinations::Fixed,
+        statistics: None,
         creator: ada.account.id,
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
@@ -240,6 +241,25 @@ async fn a_new_slug_frees_the_old_and_a_taken_one_changes_nothing() {
     assert_eq!(slugs_of(&db, &bob.workspace.id), ["engines"]);
     let nowhere = changed(&db, &WorkspaceId::generate(), &ada.account.id, &to_slug("nowhere"), later).await;
     assert_eq!(nowhere, WorkspaceOutcome::NoWorkspace);
+}
+
+#[tokio::test]
+async fn what_is_public_of_a_workspace_is_written_with_it_and_names_no_people() {
+    let (db, ada) = with_ada().await;
+    let id = &ada.workspace.id;
+    let first = db.public_workspaces().find(id).await.unwrap().unwrap();
+    assert_eq!((first.name, first.statistics), (ada.workspace.name, None));
+
+    let patch = WorkspacePatch { statistics: Some(Some(Visibility::Private)), ..to_name("Looms") };
+    let WorkspaceOutcome::Changed(workspace) = changed(&db, id, &ada.account.id, &patch, Timestamp::now()).await else {
+        panic!()
+    };
+
+    assert_eq!(db.public_workspaces().find(id).await.unwrap(), Some(workspace.in_public()));
+    assert_eq!(workspace.in_public().statistics, Some(Visibility::Private));
+    let rows = db.scan("UsersTable");
+    let row = rows.iter().find(|row| row["pk"]["S"] == format!("PUBLIC#{id}")).unwrap();
+    assert!(!row.to_string().contains(&ada.account.id.to_string()) && !row.to_string().contains('@'), "{row}");
 }
 
 #[tokio::test]
@@ -577,10 +597,10 @@ async fn a_workspace_costs_what_the_chart_says() {
     let bob = newcomer("bob@example.com", Role::Admin);
 
     users.register(&ada, None, &an_origin(&ada.account.id)).await.unwrap();
-    assert_eq!(meter.spent(), (0.0, 18.0), "registration");
+    assert_eq!(meter.spent(), (0.0, 20.0), "registration");
     users.workspace(workspace).await.unwrap();
     assert_eq!(meter.spent(), (1.0, 0.0), "reading it");
-    for (patch, writes) in [(to_name("Looms"), 6.0), (to_slug("looms"), 10.0)] {
+    for (patch, writes) in [(to_name("Looms"), 8.0), (to_slug("looms"), 12.0)] {
         users.change_workspace(workspace, caller, &patch, &Precondition::None, &an_origin(caller)).await.unwrap();
         assert_eq!(meter.spent(), (2.0, writes), "{patch:?}");
     }

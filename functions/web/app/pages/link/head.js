@@ -5,6 +5,7 @@ import { cutMiddle, day, fullTime, momentInText, withoutScheme } from '../../cor
 import { safeUrl } from '../../core/address.js';
 import { nameOf, useMembers, usedOf } from '../../core/lists.js';
 import { href } from '../../core/router.js';
+import { VisibilityFact } from '../../parts/visibility/visibility.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
 import { CopyButton } from '../../ui/copy.js';
@@ -14,7 +15,7 @@ import { Menu } from '../../ui/menu.js';
 import { Notice, SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {{ showQr: () => void, edit: () => void, changeDestination: () => void, showRules: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
+/** @typedef {{ showQr: () => void, edit: () => void, changeDestination: () => void, showRules: () => void, changeStatistics: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
 
 /** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
 const STATUSES = {
@@ -63,8 +64,8 @@ export function LinkButtons({ link, actions, mayChange, hasRules }) {
     ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;
 }
 
-/** What is below the heading. @param {{ link: import('./link.js').ShownLink, actions: LinkActions, mayLeadElsewhere: boolean }} props */
-export function LinkFacts({ link, actions, mayLeadElsewhere }) {
+/** What is below the heading. @param {{ link: import('./link.js').ShownLink, actions: LinkActions, mayLeadElsewhere: boolean, mayWrite: boolean }} props */
+export function LinkFacts({ link, actions, mayLeadElsewhere, mayWrite }) {
   // Who has given no name is known by an address, which members see.
   const members = useMembers({ isWanted: !link.created_by_name });
   const owner = members.data?.members.find((/** @type {any} */ member) => member.user_id === link.created_by);
@@ -93,6 +94,7 @@ export function LinkFacts({ link, actions, mayLeadElsewhere }) {
       ${link.tags.map((tag) => html`<li key=${tag}><${Chip} href=${href(['tags', tag])} label=${`Statistics for the tag ${tag}`}><bdi>${tag}</bdi><//></li>`)}
       ${link.external_id && html`<li>external ID <bdi>${link.external_id}</bdi></li>`}
     </ul>
+    <${VisibilityFact} own=${link.statistics} onChange=${mayWrite && actions.changeStatistics} />
     ${link.preview && html`<${PreviewFacts} preview=${link.preview} />`}
     ${link.metadata &&
     html`<details class="about-notes small">

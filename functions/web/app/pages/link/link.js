@@ -21,10 +21,10 @@ import { Traffic } from './traffic.js';
 
 /** @typedef {import('../../core/lists.js').Link & { health?: import('./health.js').Health }} ShownLink */
 
-/** @typedef {'qr' | 'edit' | 'copy' | 'destination' | 'rules'} Opening what lies over the page */
+/** @typedef {'qr' | 'edit' | 'copy' | 'destination' | 'rules' | 'statistics'} Opening what lies over the page */
 
 /** Where in the form one begins. @type {Record<string, import('../../parts/link-form/link-form.js').Place>} */
-const FORM_PLACES = { edit: 'title', destination: 'destination', rules: 'rules' };
+const FORM_PLACES = { edit: 'title', destination: 'destination', rules: 'rules', statistics: 'statistics' };
 
 const READ_EVERY_MS = 30_000;
 
@@ -81,7 +81,7 @@ function Known({ link, resource }) {
   };
   const buttons = html`<${LinkButtons} link=${link} actions=${actions} mayChange=${mayChange} hasRules=${Boolean(link.has_rules) || mayLeadElsewhere} />`;
   return html`<${Page} title=${link.title || link.short_code} heading=${html`<${LinkHeading} link=${link} />`} actions=${buttons}>
-    <${LinkFacts} link=${link} actions=${actions} mayLeadElsewhere=${mayLeadElsewhere} />
+    <${LinkFacts} link=${link} actions=${actions} mayLeadElsewhere=${mayLeadElsewhere} mayWrite=${mayWrite} />
     <${Traffic} link=${link} showQr=${() => setOpen('qr')} onNews=${resource.reload} />
     <${HistoryCard} code=${link.short_code} changedAt=${link.updated_at} />
     ${open === 'qr' && html`<${Lazy} load=${loadQr} name="QrDialog" link=${link} onFailure=${close} onClose=${close} />`}
@@ -120,6 +120,7 @@ function useActions(resource, open) {
     copyTo: () => open('copy'),
     changeDestination: () => open('destination'),
     showRules: () => open('rules'),
+    changeStatistics: () => open('statistics'),
     toggle: () => void toggle(link, place),
     archive: () => void archive(link, place),
     delete: () => void deleteLink(link, place),

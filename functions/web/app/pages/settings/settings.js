@@ -19,7 +19,7 @@ import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.j
 
 /** @typedef {import('./workspace-form.js').Workspace} Workspace */
 
-const FORM_HEIGHT = 362;
+const FORM_HEIGHT = 450;
 
 export function SettingsPage() {
   useStore(session);

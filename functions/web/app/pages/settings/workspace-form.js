@@ -5,6 +5,7 @@ import { href } from '../../core/router.js';
 import { useForm } from '../../core/form.js';
 import { compact, indented, memberText, withMember } from './json.js';
 import { changeUnlessOvertaken } from '../../parts/overtaken/overtaken.js';
+import { namedVisibility, ofWorkspace, VisibilityChoice } from '../../parts/visibility/visibility.js';
 import { invalidate } from '../../core/resource.js';
 import { refreshMe } from '../../core/session.js';
 import { MEMBER } from '../../parts/utm/templates.js';
@@ -15,15 +16,15 @@ import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { CHOICES, DestinationsChoice } from './destinations.js';
 
-/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, settings: string, templates: string | undefined, created_at: string }} Workspace its settings as JSON, but for its UTM templates, which stand there, too */
-/** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'settings'>} Values */
+/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, statistics: import('../../core/lists.js').Visibility, settings: string, templates: string | undefined, created_at: string }} Workspace its settings as JSON, but for its UTM templates, which stand there, too */
+/** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'statistics' | 'settings'>} Values */
 
 const SLUG = /^[0-9a-z][0-9a-z-]{0,98}[0-9a-z]$/;
 export const SETTINGS_BYTES = 8_192;
 const NO_SETTINGS = '{}';
 
 /** What the form calls the members that can be changed. @type {Record<string, string>} */
-const NAMES = { name: 'name', slug: 'slug', destinations: 'destinations', settings: 'metadata' };
+const NAMES = { name: 'name', slug: 'slug', destinations: 'destinations', statistics: 'statistics', settings: 'metadata' };
 
 /** @returns {Promise<import('../../core/api.js').Tagged<Workspace>>} */
 export async function readTagged() {
@@ -35,9 +36,10 @@ export const readWorkspace = async () => (await readTagged()).body;
 
 /** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
 export function workspaceOf(json) {
-  const { name, slug, created_at, destinations = 'fixed' } = JSON.parse(json);
+  const workspace = JSON.parse(json);
+  const { name, slug, created_at, destinations = 'fixed' } = workspace;
   const settings = memberText(json, 'settings') ?? NO_SETTINGS;
-  return { name, slug, created_at, destinations, settings: indented(withMember(settings, MEMBER, undefined)), templates: memberText(settings, MEMBER) };
+  return { name, slug, created_at, destinations, statistics: ofWorkspace(workspace), settings: indented(withMember(settings, MEMBER, undefined)), templates: memberText(settings, MEMBER) };
 }
 
 /** All settings, as the API has them. @param {string} settings @param {string | undefined} templates */
@@ -49,6 +51,7 @@ export function WorkspaceFacts({ workspace }) {
     { name: 'Name', value: html`<bdi>${workspace.name}</bdi>` },
     { name: 'Slug', value: html`<code>${workspace.slug}</code>` },
     { name: 'Destinations', value: CHOICES.find(({ value }) => value === workspace.destinations)?.label },
+    { name: 'Statistics', value: namedVisibility(workspace.statistics).label },
     { name: 'Created', value: day(workspace.created_at) },
     workspace.settings !== NO_SETTINGS && { name: 'Metadata', value: html`<pre class="code">${workspace.settings}</pre>` },
   ];
@@ -78,6 +81,7 @@ export function WorkspaceForm({ workspace, show }) {
       shown.current = changed;
       show(() => changed);
       invalidate('destinations');
+      invalidate('visibility');
       await refreshMe();
       toast('Workspace saved.');
     },
@@ -96,6 +100,7 @@ export function WorkspaceForm({ workspace, show }) {
       ...${form.field('slug')}
     />
     <${DestinationsChoice} value=${form.values.destinations} onChange=${(/** @type {string} */ chosen) => form.set('destinations', chosen)} error=${form.errors.destinations} />
+    <${VisibilityChoice} value=${form.values.statistics} onChange=${(/** @type {string} */ chosen) => form.set('statistics', chosen)} error=${form.errors.statistics} />
     <details class="more-fields" open=${hasSettings}>
       <summary>Metadata</summary>
       <${Field}
@@ -116,7 +121,7 @@ export function WorkspaceForm({ workspace, show }) {
 }
 
 /** @param {Workspace} workspace @returns {Values} */
-const valuesOf = ({ name, slug, destinations, settings }) => ({ name, slug, destinations, settings });
+const valuesOf = ({ name, slug, destinations, statistics, settings }) => ({ name, slug, destinations, statistics, settings });
 
 /** @param {Values} values @param {string | undefined} templates */
 function check({ name, slug, settings }, templates) {
@@ -153,11 +158,12 @@ function isObject(text) {
  * @param {Workspace} workspace
  * @returns {Record<string, string>}
  */
-function changesOf({ name, slug, destinations, settings }, workspace) {
+function changesOf({ name, slug, destinations, statistics, settings }, workspace) {
   return {
     ...(name.trim() !== workspace.name && { name: JSON.stringify(name.trim()) }),
     ...(slug.trim() !== workspace.slug && { slug: JSON.stringify(slug.trim()) }),
     ...(destinations !== workspace.destinations && { destinations: JSON.stringify(destinations) }),
+    ...(statistics !== workspace.statistics && { statistics: JSON.stringify(statistics) }),
     ...(settings !== workspace.settings && { settings: compact(settings) || NO_SETTINGS }),
   };
 }

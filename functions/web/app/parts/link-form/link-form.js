@@ -7,6 +7,7 @@ import { useForm } from '../../core/form.js';
 import { noteChange, noteMade, readMade, useDestinations, wordsOfMade } from '../../core/lists.js';
 import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { changeUnlessOvertaken } from '../overtaken/overtaken.js';
+import { VisibilityField } from '../visibility/visibility.js';
 import { newId } from '../../core/random.js';
 import { invalidate } from '../../core/resource.js';
 import { Button } from '../../ui/button.js';
@@ -47,6 +48,7 @@ const NAMES = {
   password: 'password',
   forward_query: 'query parameters',
   preview: 'preview',
+  statistics: 'who sees the statistics',
 };
 
 /**
@@ -59,12 +61,13 @@ const NAMES = {
  * @property {string | null} expires_at
  * @property {boolean} watch
  * @property {boolean} is_active
+ * @property {string} statistics empty where the workspace decides
  */
 /** @typedef {OwnValues & import('./terms.js').TermValues & import('../rules/routing.js').Values} Values */
-/** @typedef {'title' | 'destination' | 'rules'} Place */
+/** @typedef {'title' | 'destination' | 'rules' | 'statistics'} Place */
 
 /** What has the focus at first. @type {Record<Place, string>} */
-const FIRST = { title: '[name=title]', destination: '[name=url]', rules: '.rules-head h3' };
+const FIRST = { title: '[name=title]', destination: '[name=url]', rules: '.rules-head h3', statistics: '[name=statistics]' };
 
 /**
  * @param {object} props
@@ -91,7 +94,7 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
     if (!link || !isReady) return;
     const first = /** @type {HTMLElement | null | undefined} */ (part.current?.querySelector(FIRST[at]));
     first?.focus();
-    if (at === 'rules') first?.scrollIntoView();
+    if (at === 'rules' || at === 'statistics') first?.scrollIntoView({ block: at === 'rules' ? 'start' : 'center' });
   }, [isReady]);
 
   /** @param {Values} values */
@@ -180,6 +183,7 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
     <${Terms} form=${form} link=${link} destinations=${destinations} />
     ${!link && html`<${Campaign} url=${guessUrl(values.url) ?? values.url} onUrl=${(/** @type {string} */ changed) => set('url', changed)} />`}
     <${Field} label="Description" isOptional as="textarea" dir="auto" rows="3" ...${field('description')} />
+    <${VisibilityField} input=${field('statistics')} />
     ${link && html`<${Checkbox} label="Link enabled" hint="Visitors to a disabled link see that it’s disabled." checked=${values.is_active} onChange=${(/** @type {boolean} */ on) => set('is_active', on)} />`}
     <${Checkbox} label="Monitor the destination" hint="Get notified when it’s down." checked=${values.watch} onChange=${(/** @type {boolean} */ on) => set('watch', on)} />
   </div>`;
@@ -211,6 +215,7 @@ function initial(link, url, template) {
     expires_at: link?.expires_at ?? null,
     watch: link?.watch ?? false,
     is_active: link?.is_active ?? true,
+    statistics: like?.statistics ?? '',
     ...termsOf(link),
   };
 }
@@ -225,18 +230,18 @@ function check(values, link) {
 
 /** What the API is given for a new link. @param {Values} values */
 function newLink(values) {
-  const { url, custom_code, title, description, tags, expires_at, watch } = values;
+  const { url, custom_code, title, description, tags, expires_at, watch, statistics } = values;
   const terms = Object.entries(termsBody(values, Object.keys(termsOf()))).filter(([, value]) => value);
   const target = guessUrl(url) ?? url;
   // Campaigns are what makes two addresses the same otherwise.
   const reuse = hasCampaign(target) ? false : undefined;
-  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, reuse, ...Object.fromEntries(terms), ...(hasRules(values) && bodyOf(values)) };
+  return { url: target, custom_code, title, description, tags, expires_at: expires_at ?? undefined, watch: watch || undefined, statistics: statistics || undefined, reuse, ...Object.fromEntries(terms), ...(hasRules(values) && bodyOf(values)) };
 }
 
 /** What of a link can be changed, as the form has it. @param {Link} link @returns {Record<string, unknown>} */
 function changeable(link) {
-  const { original_url: url, title, description, tags, expires_at, is_active, watch } = link;
-  return { url, title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch, ...termsOf(link) };
+  const { original_url: url, title, description, tags, expires_at, is_active, watch, statistics } = link;
+  return { url, title: title ?? '', description: description ?? '', tags, expires_at, is_active, watch, statistics: statistics ?? '', ...termsOf(link) };
 }
 
 /** The same as the API has it, to tell whether somebody has changed it. @param {Link} link @returns {Record<string, unknown>} */

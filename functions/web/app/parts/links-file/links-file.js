@@ -34,8 +34,8 @@ export function LinksFile({ filter: shown, onEnd }) {
   async function save() {
     const { links: found, isByPage } = reading.current;
     if (found.size === 0) return toast('There are no links to download.');
-    const { saveRows } = await import('../../parts/download/download.js');
-    saveRows(`links-${new Date().toISOString().slice(0, 10)}`, LINKS_HEAD, tableOfLinks([...found.values()]));
+    const { saveTable, tableOf } = await import('../../parts/download/download.js');
+    saveTable(tableOf(`links-${new Date().toISOString().slice(0, 10)}`, LINKS_HEAD, tableOfLinks([...found.values()])));
     const isUnsorted = filter.sort === 'last_click' && !isByPage;
     toast(`${counted(found.size, 'link')} downloaded.${isUnsorted ? ' There are too many to sort by the last click, so the newest come first.' : ''}`);
   }

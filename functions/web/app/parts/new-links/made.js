@@ -50,8 +50,8 @@ export const MADE_HEAD = ['original_url', 'short_url', 'short_code', 'title', 'r
 /** @param {Made[]} list */
 async function saveMade(list) {
   try {
-    const { saveRows } = await import('../../parts/download/download.js');
-    saveRows(`links-${new Date().toISOString().slice(0, 10)}`, MADE_HEAD, tableOfMade(list));
+    const { saveTable, tableOf } = await import('../../parts/download/download.js');
+    saveTable(tableOf(`links-${new Date().toISOString().slice(0, 10)}`, MADE_HEAD, tableOfMade(list)));
   } catch (error) {
     toastFailure('Couldn’t save the file.', error);
   }
