@@ -8,6 +8,7 @@ mod days;
 mod period;
 mod plan;
 mod question;
+mod shared;
 mod summary;
 mod user_agent_cache;
 mod view;
@@ -17,6 +18,7 @@ use linklet_dynamodb::{ClicksTable, LinksTable, StatsTable};
 use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::limiter::Strangers;
+use linklet_lambda::shares::Shares;
 use linklet_lambda::telemetry::chain;
 use linklet_lambda::throttle::StatsQueryLimiter;
 
@@ -38,12 +40,17 @@ pub struct Stats {
     pub questions: StatsQueryLimiter,
     /// Limits callers from outside of the link's workspace, who could count off codes.
     pub strangers: Strangers,
+    /// Opens shares.
+    pub shares: Shares,
 }
 
 impl Handler for Stats {
     async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
+                if let Some(share) = self.shares.open(request, &self.strangers).await? {
+                    return self.shared(request, code, &share).await;
+                }
                 let (caller, link) = self.readable(request, code).await?;
                 self.questions.answer(request, &caller, self.period(request, &link)).await
             }

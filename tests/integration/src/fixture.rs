@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
-use linklet_account::Account;
+use linklet_account::{Account, Sharing};
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Auth;
 use linklet_clock::Clock;
@@ -34,6 +34,7 @@ use linklet_lambda::identity::Authenticator;
 use linklet_lambda::limiter::{Limiter, Strangers};
 use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::publisher::Publisher;
+use linklet_lambda::shares::Shares;
 use linklet_lambda::throttle::{StatsQueryLimiter, Throttle};
 use linklet_lambda::watching::TargetRoom;
 use linklet_leave::Leave;
@@ -546,7 +547,14 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
         targets: db.watch(),
         questions: questions(db),
         short_urls: ShortUrls::new(None),
+        strangers: strangers(db),
+        shares: shares(db),
     }
+}
+
+/// Shares that nobody has opened yet.
+fn shares(db: &TestDynamoDb) -> Shares {
+    Shares::new(db.stats(), db.calls(), hashing(db))
 }
 
 /// That looks up sessions.
@@ -565,7 +573,12 @@ pub fn person_of(registered: &Answer) -> Person {
 
 /// That believes tokens, whatever has become of their sessions.
 pub fn account(db: &TestDynamoDb) -> Account {
-    Account::new(tokens(), db.users(), db.notifications(), guesses(db))
+    Account::new(tokens(), db.users(), db.notifications(), guesses(db), sharing(db))
+}
+
+/// What sharing statistics needs.
+pub fn sharing(db: &TestDynamoDb) -> Sharing {
+    Sharing { table: db.stats(), links: db.links(), hashing: hashing(db), short_urls: ShortUrls::new(None) }
 }
 
 fn questions(db: &TestDynamoDb) -> StatsQueryLimiter {
@@ -586,6 +599,7 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
         links: db.links(),
         questions: questions(db),
         strangers: strangers(db),
+        shares: shares(db),
     }
 }
 
