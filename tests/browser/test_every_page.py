@@ -76,6 +76,7 @@ PUBLIC = {
     "unsubscribe": "Unsubscribe?",
     "invitation?token=inv_0": "You’re invited",
     "invitation?token=inv_0&email=ada%40example.com": "You’re invited",
+    "shared/links/launch": "Shared statistics",
 }
 # How people may register elsewhere, and a sentence that says so.
 ELSEWHERE = [

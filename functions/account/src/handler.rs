@@ -7,6 +7,7 @@ mod invitations;
 mod keys;
 mod members;
 mod notifications;
+mod shares;
 mod wanted_mail;
 mod workspace;
 
@@ -21,8 +22,11 @@ use linklet_lambda::identity::{Caller, Person, TokenVerifier};
 use linklet_lambda::telemetry::warn_of;
 use linklet_lambda::workspace_view::WorkspaceViews;
 
+pub use self::shares::Sharing;
+
 /// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
-/// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
+/// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit`, `/api/me/audit`,
+/// `/api/shares`, and what ends with `/share` of links and tags.
 pub struct Account {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
@@ -40,6 +44,8 @@ pub struct Account {
     pub views: WorkspaceViews,
     /// Generates API keys.
     pub generate_key: KeyGenerator,
+    /// Shares statistics.
+    pub sharing: Sharing,
 }
 
 /// A function that generates API keys.
@@ -48,10 +54,17 @@ pub type KeyGenerator = fn() -> Result<ApiKeySecret, getrandom::Error>;
 impl Account {
     /// A handler that generates API keys with the operating system's random number generator, where no mail is configured, everybody
     /// may create workspaces, and statistics are public.
-    pub fn new(tokens: TokenVerifier, users: UsersTable, notifications: NotificationsTable, guesses: Guesses) -> Self {
+    pub fn new(
+        tokens: TokenVerifier,
+        users: UsersTable,
+        notifications: NotificationsTable,
+        guesses: Guesses,
+        sharing: Sharing,
+    ) -> Self {
         let (mails, creation) = Default::default();
         let views = WorkspaceViews { default_statistics: Visibility::Public };
-        Self { tokens, users, notifications, guesses, mails, creation, views, generate_key: ApiKeySecret::generate }
+        let generate_key = ApiKeySecret::generate;
+        Self { tokens, users, notifications, guesses, mails, creation, views, generate_key, sharing }
     }
 
     /// Why somebody can't join or create a workspace whose account has changed meanwhile.
@@ -158,6 +171,25 @@ impl Handler for Account {
             }
             (&Method::POST, ["api", "keys", prefix, "rotate"]) => {
                 self.rotate_key(request, &keyholder_now().await?, prefix).await
+            }
+            (&Method::GET, ["api", "shares"]) => self.list_all_shares(request, &admin().await?).await,
+            (&Method::POST, ["api", "links", code, "share"]) => {
+                self.share_link(request, &keyholder_now().await?, code).await
+            }
+            (&Method::GET, ["api", "links", code, "share"]) => {
+                self.list_shares_of_link(request, &keyholder().await?, code).await
+            }
+            (&Method::DELETE, ["api", "links", code, "share", id]) => {
+                self.end_share_of_link(request, &keyholder_now().await?, (code, id)).await
+            }
+            (&Method::POST, ["api", "tags", tag, "share"]) => {
+                self.share_tag(request, &keyholder_now().await?, tag).await
+            }
+            (&Method::GET, ["api", "tags", tag, "share"]) => {
+                self.list_shares_of_tag(request, &keyholder().await?, tag).await
+            }
+            (&Method::DELETE, ["api", "tags", tag, "share", id]) => {
+                self.end_share_of_tag(request, &keyholder_now().await?, (tag, id)).await
             }
             _ => Err(Problem::RouteUnknown.into()),
         }

@@ -29,6 +29,7 @@ impl Analytics {
         let LinkEvent { link, .. } = purged;
         // First the numbers, after which nothing is counted any more; then the clicks, which may be many.
         self.stats.purge(&event.workspace_id, link, event.occurred_at).await?;
+        self.stats.end_shares_of(&event.workspace_id, link).await?;
         self.links.delete_history(link).await?;
         while self.clicks.purge_some(link).await? == Purged::Some {
             if Instant::now() >= until {

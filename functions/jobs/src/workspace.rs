@@ -275,6 +275,7 @@ impl WorkspaceWork {
         let id = &workspace.id;
         self.users.delete_invitations(id).await?;
         self.stats.forget_overviews(id).await?;
+        self.stats.forget_shares(id).await?;
         self.links.forget_cleanup(id).await?;
         self.targets.forget_workspace(id).await?;
         if !checkpoint.pass.is_last() {

@@ -6,15 +6,18 @@
 
 mod gather;
 mod question;
+mod shared;
 mod view;
 
-use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Scope, SortOrder, TagCount, WorkspaceId};
+use linklet_domain::{Link, Overview, OverviewBreakdowns, OverviewQuestion, Scope, SortOrder, TagCount, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
 use linklet_lambda::http::{
     ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
 };
 use linklet_lambda::identity::{Authenticator, Caller};
+use linklet_lambda::limiter::Strangers;
 use linklet_lambda::metrics::{self, Metric};
+use linklet_lambda::shares::Shares;
 use linklet_lambda::telemetry::{chain, warn_of};
 use linklet_lambda::throttle::StatsQueryLimiter;
 
@@ -35,6 +38,10 @@ pub struct Overviews {
     pub questions: StatsQueryLimiter,
     /// Builds short URLs.
     pub short_urls: ShortUrls,
+    /// Limits callers who have no account.
+    pub strangers: Strangers,
+    /// Opens shares.
+    pub shares: Shares,
 }
 
 impl Handler for Overviews {
@@ -50,17 +57,29 @@ impl Handler for Overviews {
 
 impl Overviews {
     async fn overview(&self, request: &Request) -> Result<Response> {
+        if let Some(share) = self.shares.open(request, &self.strangers).await? {
+            return self.shared_overview(request, &share).await;
+        }
         let caller = self.authenticator.require(request, Scope::LinksRead).await?;
         let question = question::of_overview(request)?;
         let overview: Overview = self.current(request, &caller, &question).await?;
+        let top = self.top_links(&overview).await?;
+        Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
+    }
+
+    /// The links that are followed most.
+    async fn top_links(&self, overview: &Overview) -> Result<Vec<Link>> {
         let top: Vec<_> = overview.top.iter().map(|top| top.id.clone()).collect();
         let mut top = self.links.with_ids(&top).await?;
         // One may have been deleted or archived since, or before the overview was made, if that could not read all links.
         top.retain(|link| !link.availability.is_deleted() && !link.archived);
-        Ok(json(StatusCode::OK, &OverviewView::new(request, &self.short_urls, &overview, top)))
+        Ok(top)
     }
 
     async fn breakdowns(&self, request: &Request) -> Result<Response> {
+        if let Some(share) = self.shares.open(request, &self.strangers).await? {
+            return self.shared_breakdowns(request, &share).await;
+        }
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
         let (question, group) = question::of_breakdowns(request)?;
         let breakdowns: OverviewBreakdowns = self.current(request, &caller, &question).await?;

@@ -2,8 +2,16 @@
 
 use std::process::ExitCode;
 
-use linklet_dynamodb::{LinksTable, StatsTable, ThrottleTable, WatchTable};
-use linklet_lambda::{StartError, aws, http, http::ShortUrls, identity::Authenticator, throttle::StatsQueryLimiter};
+use aws_sdk_secretsmanager::Client as SecretsManager;
+use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
+use linklet_lambda::guesses::Guesses;
+use linklet_lambda::hashing::{Limits, LinkHashing};
+use linklet_lambda::http::{self, ShortUrls};
+use linklet_lambda::identity::Authenticator;
+use linklet_lambda::limiter::{Limiter, Strangers};
+use linklet_lambda::shares::Shares;
+use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::{StartError, aws, config};
 use linklet_overview::Overviews;
 
 fn main() -> ExitCode {
@@ -12,14 +20,21 @@ fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
-    let tables = aws::Tables::behind_the_api(&aws);
+    let (tables, secrets) = (aws::Tables::behind_the_api(&aws), SecretsManager::new(&aws));
+    let limits = Limits::from_env(&tables, &secrets).await?;
+    let Guesses { table: calls, edge, salt } = &limits.guesses;
+    let limiter = Limiter::new(config::parsed("REDIRECT_LIMIT_PER_MINUTE")?);
+    let strangers = Strangers { calls: calls.clone(), limiter, edge: *edge, salt: salt.clone() };
+    let stats = tables.at("STATS_TABLE", StatsTable::new)?;
     http::serve(Overviews {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: tables.at("LINKS_TABLE", LinksTable)?,
-        stats: tables.at("STATS_TABLE", StatsTable::new)?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
-        questions: StatsQueryLimiter(tables.at("THROTTLE_TABLE", ThrottleTable::new)?),
+        questions: StatsQueryLimiter(calls.clone()),
         short_urls: ShortUrls::from_env(),
+        shares: Shares::new(stats.clone(), calls.clone(), LinkHashing::within(limits)),
+        strangers,
+        stats,
     })
     .await
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use linklet_domain::{
-    AudienceGroup, ClickCount, CoveredLinks, Day, DownTarget, Link, LinkCounts, LinkId, Overview, OverviewBreakdowns,
-    OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
+    AudienceGroup, ClickCount, CoveredLinks, Day, Dimension, DownTarget, Link, LinkCounts, LinkId, Overview,
+    OverviewBreakdowns, OverviewPart, OverviewTime, Period, ShortCode, Tag, TagCount, TargetUrl, Timestamp, Title,
 };
-use linklet_lambda::breakdown_view::{ValueCount, value_counts};
+use linklet_lambda::breakdown_view::{ValueCount, site_counts, value_counts};
 use linklet_lambda::http::{ListPage, NextPage, Request, ShortUrls};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct OverviewView<'o> {
     days: Vec<DayView>,
     top_links: Vec<TopLinkView>,
     down: &'o [DownTarget],
-    incomplete: &'o [OverviewPart],
+    incomplete: Vec<OverviewPart>,
 }
 
 #[derive(Serialize)]
@@ -75,7 +75,9 @@ struct DayView {
 struct TopLinkView {
     short_code: ShortCode,
     short_url: String,
-    original_url: TargetUrl,
+    /// Absent for strangers, since a link may lead them there only if they know a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original_url: Option<TargetUrl>,
     title: Option<Title>,
     total_clicks: u64,
     human_clicks: u64,
@@ -90,7 +92,7 @@ impl<'o> OverviewView<'o> {
             TopLinkView {
                 short_url: short_urls.of(request, link.code()),
                 short_code: link.identity.id.code,
-                original_url: link.target,
+                original_url: Some(link.target),
                 title: link.metadata.title,
                 total_clicks: count.clicks,
                 human_clicks: count.human_clicks,
@@ -112,8 +114,17 @@ impl<'o> OverviewView<'o> {
                 .collect(),
             top_links: top.into_iter().map(top_link).collect(),
             down: &overview.down,
-            incomplete: &overview.incomplete,
+            incomplete: overview.incomplete.clone(),
         }
+    }
+
+    /// Without destinations, and without what is monitored.
+    pub fn for_strangers(request: &Request, short_urls: &ShortUrls, overview: &'o Overview, top: Vec<Link>) -> Self {
+        let mut view = Self::new(request, short_urls, overview, top);
+        view.top_links.iter_mut().for_each(|link| link.original_url = None);
+        view.down = &[];
+        view.incomplete.retain(|part| *part != OverviewPart::Down);
+        view
     }
 }
 
@@ -171,6 +182,14 @@ pub struct BreakdownsView<'b> {
 }
 
 impl<'b> BreakdownsView<'b> {
+    /// Those of a group, without pages of referrers and names of campaigns.
+    pub fn for_strangers(breakdowns: &'b OverviewBreakdowns, group: AudienceGroup) -> Self {
+        let mut view = Self::new(breakdowns, group);
+        view.breakdowns.insert(Dimension::Referer.name(), site_counts(&breakdowns.by(Dimension::Referer, group)));
+        view.breakdowns.insert(Dimension::Campaign.name(), Vec::new());
+        view
+    }
+
     /// Those of a group.
     pub fn new(breakdowns: &'b OverviewBreakdowns, group: AudienceGroup) -> Self {
         let ClickCount { clicks, human_clicks } = breakdowns.count(group);

@@ -8,6 +8,7 @@ mod days;
 mod period;
 mod plan;
 mod question;
+mod shared;
 mod summary;
 mod user_agent_cache;
 mod view;
@@ -18,6 +19,7 @@ use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response
 use linklet_lambda::identity::{Authenticator, Caller};
 use linklet_lambda::limiter::Strangers;
 use linklet_lambda::public_workspaces::KnownWorkspaces;
+use linklet_lambda::shares::Shares;
 use linklet_lambda::telemetry::chain;
 use linklet_lambda::throttle::StatsQueryLimiter;
 
@@ -43,12 +45,17 @@ pub struct Stats {
     pub workspaces: KnownWorkspaces,
     /// Who may see statistics where neither a link nor its workspace says so.
     pub default_statistics: Visibility,
+    /// Opens shares.
+    pub shares: Shares,
 }
 
 impl Handler for Stats {
     async fn handle(&self, request: &Request) -> Result<Response> {
         match (request.method(), request.segments().as_slice()) {
             (&Method::GET, ["api", "stats", code]) if Question::is_in(request) => {
+                if let Some(share) = self.shares.open(request, &self.strangers).await? {
+                    return self.shared(request, code, &share).await;
+                }
                 let (caller, link) = self.readable(request, code).await?;
                 self.questions.answer(request, &caller, self.period(request, &link)).await
             }

@@ -26,19 +26,22 @@ impl Stats {
     pub(crate) async fn period(&self, request: &Request, link: &LinkId) -> Result<Response> {
         let question = Question::parse(request)?;
         let table = csv::table(request)?;
-        let asked = Asked {
-            question: &question,
-            link,
-            now: request.received_at,
-            until: Instant::now() + StatsQueryLimiter::READ_FOR,
-        };
-        let answer = match question.filter.group() {
-            Some(group) => self.by_days(asked, group).await?,
-            None => self.by_clicks(asked).await?,
-        };
+        let asked = self.asked(request, link, &question);
+        let answer = self.answer(asked).await?;
         match Format::of(request)? {
             Format::Csv => csv::of_table(request, &answer.period, table),
             Format::Json => Ok(json(StatusCode::OK, &PeriodView::new(asked, &answer))),
+        }
+    }
+
+    pub(crate) fn asked<'a>(&self, request: &Request, link: &'a LinkId, question: &'a Question) -> Asked<'a> {
+        Asked { question, link, now: request.received_at, until: Instant::now() + StatsQueryLimiter::READ_FOR }
+    }
+
+    pub(crate) async fn answer(&self, asked: Asked<'_>) -> Result<Answer> {
+        match asked.question.filter.group() {
+            Some(group) => self.by_days(asked, group).await,
+            None => Ok(self.by_clicks(asked).await?),
         }
     }
 

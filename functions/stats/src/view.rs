@@ -7,7 +7,7 @@ use linklet_domain::{
     Audience, Click, ClickCount, ClickId, Client, CountryCode, Device, Dimension, Findings, Point, ShortCode, Source,
     Timestamp,
 };
-use linklet_lambda::breakdown_view::{ValueCount, value_counts};
+use linklet_lambda::breakdown_view::{ValueCount, site_counts, value_counts};
 use linklet_lambda::http::{NextPage, Request};
 use serde::Serialize;
 
@@ -44,6 +44,17 @@ struct BeforeView {
 }
 
 impl<'a> PeriodView<'a> {
+    /// Without what is nobody's matter but the workspace's, as in the public summary: pages of referrers, where the link leads whom, and
+    /// what its campaigns are called.
+    pub(crate) fn for_strangers(asked: Asked<'a>, answer: &'a Answer) -> Self {
+        let mut view = Self::new(asked, answer);
+        let [destinations, campaigns] = [Dimension::Destination, Dimension::Campaign].map(Dimension::name);
+        view.breakdowns.retain(|name, _| *name != destinations && *name != campaigns);
+        let sites = site_counts(&answer.period.findings.by(Dimension::Referer));
+        view.breakdowns.insert(Dimension::Referer.name(), sites);
+        view
+    }
+
     pub(crate) fn new(asked: Asked<'a>, answer: &'a Answer) -> Self {
         let Period { time, findings } = &answer.period;
         let ClickCount { clicks, human_clicks } = findings.count();

@@ -40,6 +40,7 @@ export const PAGES = [
   { path: 'unsubscribe', title: 'Unsubscribe', isPublic: true, component: 'UnsubscribePage', load: entrance },
   { path: 'verify', title: 'Confirm your email', isPublic: true, component: 'VerifyPage', load: entrance },
   { path: 'invitation', title: 'Invitation', isPublic: true, component: 'InvitationPage', load: entrance },
+  { path: 'shared', title: 'Statistics', isPublic: true, component: 'SharedPage', load: () => import('./pages/shared/shared.js') },
 ];
 
 /** Instead of all pages but the account's, for who is in no workspace. @type {PageEntry} */

@@ -45,6 +45,7 @@ mod redirect_options;
 mod registration;
 mod renewal;
 mod revision;
+mod share;
 mod short_code;
 mod source;
 mod stats;
@@ -116,6 +117,7 @@ pub use redirect_options::{
 pub use registration::RegistrationPolicy;
 pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
 pub use revision::{Precondition, Revision};
+pub use share::{Share, ShareHash, ShareId, ShareToken, Shared};
 pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};
 pub use source::{Campaign, Source};
 pub use stats::{

@@ -28,6 +28,9 @@ pub const OVERVIEWS: Duration = Duration::from_secs(30 * DAY);
 /// workspace keeps few.
 pub const QUESTIONS: Duration = Duration::from_secs(HOUR);
 
+/// How long an answer to whoever has a share is kept. They see numbers that are as old at most.
+pub const SHARED_ANSWERS: Duration = Duration::from_secs(5 * MINUTE);
+
 /// How long an entry of the audit log is kept: thirteen months, so that what is looked at once a year can still be explained.
 pub const AUDIT: Duration = Duration::from_secs(396 * DAY);
 

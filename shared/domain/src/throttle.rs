@@ -19,7 +19,7 @@ pub use self::guesses::{
 pub use self::mails::{Correspondent, MailCount, MailLimit};
 use serde::Deserialize;
 
-use crate::{Invalid, IpHash, Salt, Timestamp, UserId, WorkspaceId};
+use crate::{Invalid, IpHash, Salt, ShareId, Timestamp, UserId, WorkspaceId};
 
 /// A route with a rate limit. Each route is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::Display)]
@@ -37,6 +37,10 @@ pub enum LimitedRoute {
     Reads,
     /// Creating, changing and deleting links, many with one request.
     Bulk,
+    /// Computing answers for a share.
+    Shares,
+    /// Reading what is computed for the shares of a workspace, in read units.
+    SharedReads,
 }
 
 /// The client whose calls are counted.
@@ -48,6 +52,8 @@ pub enum ThrottleSubject {
     Person(UserId),
     /// All calls in a workspace.
     Workspace(WorkspaceId),
+    /// All calls with the token of a share.
+    Share(ShareId),
 }
 
 /// How large the network is that an address stands for.
@@ -113,7 +119,7 @@ impl ThrottleSubject {
     pub const fn allowances(&self) -> u32 {
         match self {
             Self::Address(tier, _) => tier.allowances(),
-            Self::Person(_) | Self::Workspace(_) => 1,
+            Self::Person(_) | Self::Workspace(_) | Self::Share(_) => 1,
         }
     }
 }
@@ -168,6 +174,9 @@ impl RateLimit {
 
     /// How many links a workspace may create, change and delete by requests about many of them.
     pub const BULK_LINKS: Self = Self { calls: 1_000 };
+
+    /// How many answers are computed for a share.
+    pub const SHARED_ANSWERS: Self = Self { calls: 10 };
 
     /// The maximum number of calls per window.
     pub fn calls(self) -> u32 {

@@ -39,17 +39,17 @@ pub use links::{
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{
     ClassifiedClick, CommitOutcome, Correction, CountedDay, CountsReader, DayOutcome, DayWork, Kept, Life, Loaded,
-    Milestone, StatsTable,
+    Milestone, SharedAnswer, StatsTable,
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
     AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    CreateKeyOutcome, CreateWorkspaceOutcome, Invitations, InviteOutcome, KeyChange, KeyOutcome, LastingSessions,
-    LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
-    OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile,
-    PublicWorkspaces, Recipient, Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome,
-    Session, SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome,
-    WorkspaceOutcome, Workspaces,
+    CreateKeyOutcome, CreateShareOutcome, CreateWorkspaceOutcome, EndShareOutcome, Invitations, InviteOutcome,
+    KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names,
+    NewToken, NewWorkspace, OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange,
+    PersonOutcome, Profile, PublicWorkspaces, Recipient, Recipients, RegisterOutcome, Registration, Removal,
+    ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome,
+    WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,

@@ -1,6 +1,6 @@
 //! Addresses of pages of the web application, which people get by mail or from an operator.
 
-use linklet_domain::{EmailAddress, OneTimeToken};
+use linklet_domain::{EmailAddress, OneTimeToken, ShareToken, Shared};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What is encoded in a fragment: all that a mail program or a chat may take for the end of an address, or the application for
@@ -16,6 +16,15 @@ pub fn page_with_token(base: &str, page: &str, token: &OneTimeToken) -> String {
 /// The page on which somebody gets rid of notifications by mail, with what may be their token.
 pub fn unsubscribe_page(base: &str, token: &str) -> String {
     format!("{}/app#/unsubscribe?token={}", base.trim_end_matches('/'), utf8_percent_encode(token, ENCODED))
+}
+
+/// The page that shows shared statistics. Its token is in the fragment, too.
+pub fn shared_page(base: &str, shared: &Shared, token: &ShareToken) -> String {
+    let of = match shared {
+        Shared::Link(link) => format!("links/{}", link.code),
+        Shared::Tag(tag) => format!("tags/{}", utf8_percent_encode(tag.as_str(), ENCODED)),
+    };
+    format!("{}/app#/shared/{of}?token={}", base.trim_end_matches('/'), token.reveal())
 }
 
 /// The page on which somebody registers with this address, by a token that is the right to and leads into no workspace.

@@ -1,8 +1,8 @@
 //! The JSON representation of breakdowns.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use linklet_domain::{Breakdown, Dimension};
+use linklet_domain::{Breakdown, Dimension, site_of};
 use serde::Serialize;
 
 /// A value under the label of its dimension, and its count: `{"browser": "Firefox", "count": 3}`. A country that isn't known is `null`.
@@ -19,6 +19,18 @@ impl ValueCount {
         let is_known = dimension != Dimension::Country || value != Dimension::UNKNOWN_COUNTRY;
         Self { value: BTreeMap::from([(dimension.label(), is_known.then(|| value.to_owned()))]), count }
     }
+}
+
+/// The sites of a breakdown of referrers, most frequent first: the addresses of pages may tell secrets, such as who works on what.
+pub fn site_counts(referrers: &Breakdown) -> Vec<ValueCount> {
+    let pages = referrers.ranking();
+    let mut sites: BTreeMap<&str, u64> = BTreeMap::new();
+    for (page, clicks) in &pages {
+        *sites.entry(site_of(page)).or_default() += *clicks;
+    }
+    let mut ranked: Vec<_> = sites.into_iter().collect();
+    ranked.sort_by_key(|(_, clicks)| Reverse(*clicks));
+    ranked.into_iter().map(|(site, clicks)| ValueCount::new(Dimension::Referer, site, clicks)).collect()
 }
 
 /// All values of a breakdown, most frequent first.

@@ -38,7 +38,7 @@ impl Attempt<'_> {
         match answer {
             Ok(_) => matches!(self.kind, GuessKind::Mail | GuessKind::Registration),
             Err(error) if self.kind == GuessKind::Link => {
-                matches!(error.problem(), Problem::LinkPasswordWrong | Problem::NotFound)
+                matches!(error.problem(), Problem::LinkPasswordWrong | Problem::SharePasswordWrong | Problem::NotFound)
             }
             Err(error) => matches!(
                 error.problem(),

@@ -11,7 +11,7 @@ use crate::passwords::Passwords;
 use crate::throttle::Throttle;
 use crate::{StartError, config};
 use linklet_domain::{
-    GuessKind, HashBudget, HashFor, LinkId, LinkPassword, ShortCode, Timestamp, TypedPassword, UserId,
+    GuessKind, HashBudget, HashFor, LinkId, LinkPassword, ShareId, ShortCode, Timestamp, TypedPassword, UserId,
 };
 use tokio::{sync::Mutex, time::sleep};
 
@@ -96,6 +96,26 @@ impl LinkHashing {
         self.admit(request, &link.to_string(), request.received_at).await?;
         let is_right = self.passwords.verify(password, stored);
         if is_right { Ok(()) } else { Err(Problem::LinkPasswordWrong.into()) }
+    }
+
+    /// Refuses a password that isn't the one that is stored for a share. A wrong one counts as one of a link's does.
+    ///
+    /// # Errors
+    /// 403 if it is another one, 429 for those who have to wait, or if as many passwords are hashed in this second as may be.
+    pub async fn guess_of_share(
+        &self,
+        request: &Request,
+        share: &ShareId,
+        password: &TypedPassword,
+        stored: &str,
+    ) -> Result<()> {
+        let attempt = Attempt { kind: GuessKind::Link, account: Some(share.as_str()) };
+        let verify = async |_| {
+            self.admit(request, share.as_str(), request.received_at).await?;
+            let is_right = self.passwords.verify(password, Some(stored));
+            if is_right { Ok(()) } else { Err(Problem::SharePasswordWrong.into()) }
+        };
+        self.limits.guesses.limit(request, attempt, verify).await
     }
 
     /// Counts a hash for a link or for the person who gives it a password.

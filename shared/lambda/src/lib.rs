@@ -49,6 +49,7 @@ pub mod publisher;
 pub mod rules;
 pub mod schedule;
 pub mod secrets;
+pub mod shares;
 pub mod stream;
 pub mod telemetry;
 pub mod throttle;

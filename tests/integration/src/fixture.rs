@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsEvent;
-use linklet_account::Account;
+use linklet_account::{Account, Sharing};
 use linklet_analytics::{Analytics, Clients};
 use linklet_auth::Auth;
 use linklet_clock::Clock;
@@ -35,6 +35,7 @@ use linklet_lambda::limiter::{Limiter, Strangers};
 use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::public_workspaces::KnownWorkspaces;
 use linklet_lambda::publisher::Publisher;
+use linklet_lambda::shares::Shares;
 use linklet_lambda::throttle::{StatsQueryLimiter, Throttle};
 use linklet_lambda::watching::TargetRoom;
 use linklet_lambda::workspace_view::WorkspaceViews;
@@ -549,7 +550,14 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
         targets: db.watch(),
         questions: questions(db),
         short_urls: ShortUrls::new(None),
+        strangers: strangers(db),
+        shares: shares(db),
     }
+}
+
+/// Shares that nobody has opened yet.
+fn shares(db: &TestDynamoDb) -> Shares {
+    Shares::new(db.stats(), db.calls(), hashing(db))
 }
 
 /// That looks up sessions.
@@ -568,7 +576,12 @@ pub fn person_of(registered: &Answer) -> Person {
 
 /// That believes tokens, whatever has become of their sessions.
 pub fn account(db: &TestDynamoDb) -> Account {
-    Account::new(tokens(), db.users(), db.notifications(), guesses(db))
+    Account::new(tokens(), db.users(), db.notifications(), guesses(db), sharing(db))
+}
+
+/// What sharing statistics needs.
+pub fn sharing(db: &TestDynamoDb) -> Sharing {
+    Sharing { table: db.stats(), links: db.links(), hashing: hashing(db), short_urls: ShortUrls::new(None) }
 }
 
 fn questions(db: &TestDynamoDb) -> StatsQueryLimiter {
@@ -591,6 +604,7 @@ pub fn stats(db: &TestDynamoDb) -> Stats {
         strangers: strangers(db),
         workspaces: KnownWorkspaces::new(db.public_workspaces()),
         default_statistics: Visibility::Public,
+        shares: shares(db),
     }
 }
 

@@ -151,7 +151,13 @@ async fn a_refused_api_key_is_one_warning_with_its_reason_and_prefix() {
         let answer = match path {
             "/api/keys" => {
                 request
-                    .send_to(&Account::new(tokens(), db.users(), db.notifications(), crate::fixture::guesses(&db)))
+                    .send_to(&Account::new(
+                        tokens(),
+                        db.users(),
+                        db.notifications(),
+                        crate::fixture::guesses(&db),
+                        crate::fixture::sharing(&db),
+                    ))
                     .await
             }
             _ => send(&db, "list", request).await,

@@ -42,8 +42,10 @@ async fn correlation_ids_reach_the_consumers_and_nothing_personal_is_logged() {
     let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
     let token = token_of(&UserId::generate(), &WorkspaceId::generate(), Role::Member);
     let shorten = shorten(&db);
-    let (account, ada) =
-        (Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db)), db.register("ada").await);
+    let (account, ada) = (
+        Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db), fixture::sharing(&db)),
+        db.register("ada").await,
+    );
     let notify = fixture::notify(&db, &queues, &outside, false);
     let logs = CapturedLogs::start();
     metrics::write_to("linklet".to_owned());
@@ -108,7 +110,7 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
     let bob = db.register("bob").await;
     let bobs_session = bob.token(Role::Admin);
     let orders = EmailRequests::to(Publisher::new(queues.client(), queues.url("notify")));
-    let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db));
+    let account = Account::new(tokens(), db.users(), db.notifications(), fixture::guesses(&db), fixture::sharing(&db));
     let account = Account { mails: orders.clone(), ..account };
     let auth = Auth { mails: orders, ..Auth::new(db.users(), tokens(), issuer(), fixture::limits(&db)) };
     let post = |path: &str, body: Value| RequestBuilder::new("POST", path).json(&body).send_to(&auth);
@@ -142,6 +144,41 @@ async fn neither_a_mailed_token_nor_its_address_is_logged() {
         let others = ["ada@example.com", "bob@example.com", "carol@example.com", "rst_", "vrf_", "inv_"];
         for secret in mailed.iter().map(String::as_str).chain(others) {
             assert!(!line.to_string().contains(secret), "{line}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn neither_the_token_of_a_share_nor_its_password_is_logged() {
+    let logs = CapturedLogs::start();
+    metrics::write_to("linklet".to_owned());
+    let db = TestDynamoDb::start();
+    let ada = db.register("ada").await;
+    db.store(&LinkBuilder::new("launch").in_workspace(&ada.workspace).owned_by(&ada.id).build()).await;
+    let account = fixture::account(&db);
+    let share = RequestBuilder::new("POST", "/api/links/launch/share").token(&ada.token(Role::Admin));
+    let created = share.json(&json!({"password": "hunter2"})).send_to(&account).await;
+    let token = created.text("url").split_once("?token=").unwrap().1.to_owned();
+    let (stats, forged) = (stats(&db), format!("{}x", &token[..token.len() - 1]));
+
+    let mut answers = Vec::new();
+    for (token, password, query) in [
+        (&token, "hunter2", "from=2026-03-01&to=2026-03-02"),
+        (&token, "hunter2-wrong", "from=2026-03-01&to=2026-03-02"),
+        (&token, "hunter2", "from=2026-03-01&to=2026-03-02&country=DE"),
+        (&forged, "hunter2", "from=2026-03-01&to=2026-03-02"),
+    ] {
+        let request = RequestBuilder::new("GET", &format!("/api/stats/launch?{query}")).header("x-share-token", token);
+        answers.push(request.header("x-share-password", password).send_to(&stats).await);
+    }
+
+    let lines = logs.lines();
+    assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [200, 403, 400, 404]);
+    assert_eq!(lines.iter().filter(|line| line["message"] == "request answered").count(), 5);
+    let texts = lines.iter().map(Value::to_string).chain(answers.iter().map(|answer| answer.body.clone()));
+    for text in texts {
+        for secret in ["hunter2", "lk_share_", &token[57..]] {
+            assert!(!text.contains(secret), "{text}");
         }
     }
 }

@@ -56,6 +56,7 @@ export class ApiError extends Error {
  * @property {boolean} [asText] whether the body of the answer is given as it is
  * @property {boolean} [withNext] whether the body is given with the query of the next part, as the header `Link` has it
  * @property {boolean} [tagged] whether the body is given with its `ETag`, as a `Tagged`
+ * @property {Record<string, string>} [headers] further ones
  * @property {string} [ifMatch] the `ETag` of what is to be changed
  */
 
@@ -186,7 +187,7 @@ function queryOf(given) {
 /** @param {CallOptions} options */
 function headersOf(options) {
   /** @type {Record<string, string>} */
-  const headers = { Accept: 'application/json' };
+  const headers = { Accept: 'application/json', ...options.headers };
   const token = options.anonymous ? undefined : (options.token ?? identity.token());
   if (token) headers.Authorization = `Bearer ${token}`;
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';

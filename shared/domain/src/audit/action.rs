@@ -67,6 +67,10 @@ actions! {
     LinkDeleted = "link.deleted",
     /// A link was purged.
     LinkPurged = "link.purged",
+    /// Statistics were shared.
+    ShareCreated = "share.created",
+    /// Statistics are no longer shared.
+    ShareEnded = "share.ended",
     /// Somebody else than its owner has deleted a monitored URL.
     TargetDeleted = "target.deleted",
     /// A job is over.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
-use crate::{Invalid, InvitationId, JobId, KeyPrefix, SessionId, ShortCode, TargetId, UserId, WorkspaceId};
+use crate::{Invalid, InvitationId, JobId, KeyPrefix, SessionId, ShareId, ShortCode, TargetId, UserId, WorkspaceId};
 
 /// To whom or what something was done. As text it is its kind and its id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, SerializeDisplay, DeserializeFromStr, strum::IntoStaticStr)]
@@ -20,6 +20,8 @@ pub enum AuditSubject {
     Workspace(WorkspaceId),
     /// A link.
     Link(ShortCode),
+    /// A share of statistics.
+    Share(ShareId),
     /// A monitored URL.
     Target(TargetId),
     /// A job.
@@ -44,6 +46,7 @@ impl AuditSubject {
             Self::Key(prefix) => prefix.to_string(),
             Self::Workspace(id) => id.to_string(),
             Self::Link(code) => code.to_string(),
+            Self::Share(id) => id.to_string(),
             Self::Target(id) => id.to_string(),
             Self::Job(id) => id.to_string(),
             Self::Session(id) => id.to_string(),
@@ -66,6 +69,7 @@ impl AuditSubject {
             "key" => KeyPrefix::parse(id).map(Self::Key),
             "workspace" => WorkspaceId::parse(id).map(Self::Workspace),
             "link" => ShortCode::parse(id).map(Self::Link),
+            "share" => ShareId::parse(id).map(Self::Share),
             "target" => TargetId::parse(id).map(Self::Target),
             "job" => JobId::parse(id).map(Self::Job),
             "account" => UserId::parse(id).map(Self::Account),

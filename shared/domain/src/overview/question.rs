@@ -8,7 +8,7 @@ use super::Overview;
 use crate::{Day, Invalid, LinkSummary, Tags, Timestamp, folding::folded};
 
 /// A label of links, of which all spellings are the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tag(String);
 
@@ -23,6 +23,11 @@ impl Tag {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether it is the same tag, in whichever spelling.
+    pub fn is_same(&self, other: &Self) -> bool {
+        folded(&self.0) == folded(&other.0)
     }
 
     /// This tag as a link has it.

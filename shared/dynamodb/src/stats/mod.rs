@@ -10,6 +10,7 @@ mod ids;
 mod item;
 mod overview;
 mod roll_up;
+mod shares;
 mod totals;
 
 use std::collections::btree_map::Entry;
@@ -35,6 +36,7 @@ use self::item::{
 };
 pub(crate) use self::item::{MILESTONE_PREFIX, MilestoneItem};
 pub use self::overview::Kept;
+pub use self::shares::SharedAnswer;
 pub use self::totals::CountsReader;
 use crate::item::{Item, Key, SortKeys, Table, from_item, size};
 use crate::{ByteBudget, RepositoryError, Result};

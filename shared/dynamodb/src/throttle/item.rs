@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::item::Key;
 
-/// `IP#<hash>`, `PERSON#<user id>` or `WORKSPACE#<id>` / `<route>`: the window of a subject on a route.
+/// `IP#<hash>`, `PERSON#<user id>`, `WORKSPACE#<id>` or `SHARE#<id>` / `<route>`: the window of a subject on a route.
 pub(super) fn window_key(route: LimitedRoute, subject: &ThrottleSubject) -> Key {
     Key::new(partition_of(subject), route.to_string())
 }
@@ -21,6 +21,7 @@ fn partition_of(subject: &ThrottleSubject) -> String {
         ThrottleSubject::Address(_, hash) => format!("IP#{hash}"),
         ThrottleSubject::Person(user) => format!("PERSON#{user}"),
         ThrottleSubject::Workspace(workspace) => format!("WORKSPACE#{workspace}"),
+        ThrottleSubject::Share(share) => format!("SHARE#{share}"),
     }
 }
 

@@ -18,6 +18,7 @@ tokio::task_local! {
 #[derive(Debug)]
 pub struct ReadMeter {
     table: ThrottleTable,
+    route: LimitedRoute,
     subject: ThrottleSubject,
     now: Timestamp,
     units: Mutex<Units>,
@@ -55,7 +56,13 @@ impl ReadMeter {
     /// Counts for a workspace.
     pub fn new(table: &ThrottleTable, workspace: &WorkspaceId, now: Timestamp) -> Self {
         let subject = ThrottleSubject::Workspace(*workspace);
-        Self { table: table.clone(), subject, now, units: Mutex::default(), failed: Mutex::default() }
+        let route = LimitedRoute::Reads;
+        Self { table: table.clone(), route, subject, now, units: Mutex::default(), failed: Mutex::default() }
+    }
+
+    /// Counts for the shares of a workspace, apart from what its members read.
+    pub fn of_shares(table: &ThrottleTable, workspace: &WorkspaceId, now: Timestamp) -> Self {
+        Self { route: LimitedRoute::SharedReads, ..Self::new(table, workspace, now) }
     }
 
     /// Does what reads. Its repositories fail with [`RepositoryError::ReadTooMuch`] once the workspace has read too much in this
@@ -92,7 +99,7 @@ impl ReadMeter {
     /// since an outage of the counts is none of what is read.
     async fn count(&self, units: u32) -> Option<Window> {
         let read = Window { hits: units, ..Window::starting(self.now) };
-        match self.table.merge(LimitedRoute::Reads, &self.subject, read, self.now).await {
+        match self.table.merge(self.route, &self.subject, read, self.now).await {
             Ok(window) => Some(window),
             Err(error) => {
                 *self.failed.lock() = Some(error);
@@ -112,7 +119,7 @@ impl ReadMeter {
 /// When this environment knows that the workspace has read too much, so that nothing more is read.
 pub(crate) fn is_metered(operation: &'static str) -> Result<bool> {
     let Ok(meter) = METER.try_with(Arc::clone) else { return Ok(false) };
-    let known = meter.table.known.live(LimitedRoute::Reads, &meter.subject, meter.now);
+    let known = meter.table.known.live(meter.route, &meter.subject, meter.now);
     match known.filter(|window| RateLimit::READ_UNITS.has_no_room(*window, ReadMeter::FREE)) {
         Some(window) => Err(meter.refusal(operation, window)),
         None => Ok(true),

@@ -19,6 +19,7 @@ mod recipients;
 mod renewals;
 mod room;
 mod sessions;
+mod shares;
 mod workspace;
 mod workspaces;
 
@@ -46,6 +47,7 @@ pub use self::people::{AddressStep, PersonChange, PersonOutcome};
 pub use self::public::PublicWorkspaces;
 pub use self::recipients::{MailAddress, Recipient, Recipients};
 pub use self::sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions};
+pub use self::shares::{CreateShareOutcome, EndShareOutcome};
 pub use self::workspace::WorkspaceOutcome;
 pub use self::workspaces::Workspaces;
 use crate::item::{Table, text};

@@ -1,10 +1,10 @@
-//! How many more API keys and invitations a workspace may have, and how many more workspaces a person may be in. It is exact.
+//! How many more API keys, invitations and shares a workspace may have, and how many more workspaces a person may be in. It is exact.
 //!
-//! The item of a workspace counts the keys and the invitations that were ever made there, and that of a person's address how often they
-//! have joined a workspace. Whoever makes one more reads that number, and only then counts those that there are. The write adds one to
-//! the number, on the condition that no more were made meanwhile than there was room for. Since only those count that are there, what is
-//! revoked, withdrawn or deleted by its TTL makes room by itself. Below the limit, writers at the
-//! same moment may have to try again, and nobody is refused.
+//! The item of a workspace counts the keys, the invitations and the shares that were ever made there, and that of a person's address how
+//! often they have joined a workspace. Whoever makes one more reads that number, and only then counts those that there are. The write
+//! adds one to the number, on the condition that no more were made meanwhile than there was room for. Since only those count that are
+//! there, what is revoked, withdrawn, ended or deleted by its TTL makes room by itself. Below the limit, writers at the same moment may
+//! have to try again, and nobody is refused.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{UserId, WorkspaceId};
@@ -16,6 +16,7 @@ use crate::{Result, item::number, write::ACTION};
 
 pub(super) const KEYS_MADE: &str = "keys_made";
 pub(super) const INVITATIONS_MADE: &str = "invitations_made";
+pub(super) const SHARES_MADE: &str = "shares_made";
 
 /// How many were ever made in a workspace.
 #[derive(Debug, Deserialize)]
@@ -24,6 +25,8 @@ pub(super) struct Made {
     pub keys_made: u64,
     #[serde(default)]
     pub invitations_made: u64,
+    #[serde(default)]
+    pub shares_made: u64,
 }
 
 /// How many may have been made by the time of a write that makes one more, if `made` were before those were counted that there are;

@@ -96,6 +96,10 @@ problems! {
     LinkPasswordRequired = FORBIDDEN "link_password_required" "this link needs a password";
     /// Somebody has sent another password than the link's.
     LinkPasswordWrong = FORBIDDEN "link_password_wrong" "this is not the link's password" in "password";
+    /// Visitors of shared statistics have to know the password.
+    SharePasswordRequired = FORBIDDEN "share_password_required" "these statistics need a password";
+    /// Somebody has sent another password than the share's.
+    SharePasswordWrong = FORBIDDEN "share_password_wrong" "this is not the password of these statistics" in "X-Share-Password";
     /// No function has such a route.
     RouteUnknown = NOT_FOUND "route_unknown" "there is nothing at this address";
     /// The path has other methods. `Allow` lists them.
@@ -113,6 +117,8 @@ problems! {
         NOT_FOUND "invitation_invalid" "this invitation does not exist, was used, has expired, or is for another address";
     /// A one-time token can't be used. The answer doesn't say why.
     TokenInvalid = NOT_FOUND "token_invalid" "this token does not exist, was used, or has expired" in "token";
+    /// A share shows nothing to this request. The answer doesn't say why.
+    ShareNotFound = NOT_FOUND "share_not_found" "these statistics are not shared, or no longer";
     /// There is no such API key.
     ApiKeyNotFound = NOT_FOUND "api_key_not_found" "the workspace has no API key with this prefix";
     /// A custom code is taken.
@@ -135,6 +141,8 @@ problems! {
     WorkspaceOpen = CONFLICT "workspace_open" "this workspace is open";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
+    /// The workspace has as many shares as it may have.
+    TooManyShares = CONFLICT "too_many_shares" "the workspace shares statistics 100 times; end one first";
     /// An API key can't be rotated.
     ApiKeyNotRotatable =
         CONFLICT "api_key_not_rotatable" "the key is paused, expired or already rotated, or five keys of its rotation work";

@@ -38,6 +38,11 @@ impl ShortUrls {
         self.at(|| request.origin(), code)
     }
 
+    /// What addresses of the web application begin with.
+    pub fn base(&self, request: &Request) -> String {
+        self.public_base.clone().unwrap_or_else(|| request.origin().trim_end_matches('/').to_owned())
+    }
+
     /// The short URL for a code outside a request, for an API that is reached at this origin.
     pub fn at_origin(&self, origin: &str, code: &ShortCode) -> String {
         self.at(|| origin.trim_end_matches('/').to_owned(), code)

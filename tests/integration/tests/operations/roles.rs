@@ -46,7 +46,7 @@ const RIGHTS: &str = "
     LinksTable                        EXTERNAL#      DeleteItem GetItem PutItem: update
     LinksTable                        EXTERNAL#      GetItem: jobs-api stats
     LinksTable                        EXTERNAL#      GetItem PutItem: shorten
-    LinksTable                        FOLD#          GetItem: operate redirect stats unlock
+    LinksTable                        FOLD#          GetItem: account operate redirect stats unlock
     LinksTable                        FOLD#          GetItem PutItem: shorten update
     LinksTable                        HISTORY#       BatchWriteItem Query: analytics
     LinksTable                        HISTORY#       PutItem: delete jobs update
@@ -55,7 +55,7 @@ const RIGHTS: &str = "
     LinksTable                        LINK#          BatchGetItem: overview
     LinksTable                        LINK#          BatchGetItem GetItem: list
     LinksTable                        LINK#          DeleteItem GetItem PutItem: shorten
-    LinksTable                        LINK#          GetItem: jobs-api redirect stats unlock
+    LinksTable                        LINK#          GetItem: account jobs-api redirect stats unlock
     LinksTable                        LINK#          GetItem PutItem UpdateItem: delete jobs relay
     LinksTable                        LINK#          DeleteItem GetItem PutItem UpdateItem: update
     LinksTable                        LINK#          GetItem UpdateItem: operate
@@ -82,15 +82,21 @@ const RIGHTS: &str = "
     StatsTable                        *              BatchGetItem Query: list stats
     StatsTable                        OVERVIEW#      BatchWriteItem Query: jobs
     StatsTable                        OVERVIEW#      GetItem PutItem UpdateItem: overview
+    StatsTable                        SHARED#        BatchWriteItem Query: jobs
+    StatsTable                        SHARED#        GetItem PutItem: overview stats
+    StatsTable                        SHARES#        BatchWriteItem Query: jobs
+    StatsTable                        SHARES#        DeleteItem GetItem PutItem Query: account
+    StatsTable                        SHARES#        GetItem: overview stats
     StatsTable                        STATS#         BatchGetItem Query: overview
     StatsTable                        WS#            Query: jobs overview
-    ThrottleTable                     GUESS#         BatchGetItem UpdateItem: account auth leave unlock
+    ThrottleTable                     GUESS#         BatchGetItem UpdateItem: account auth leave overview stats unlock
     ThrottleTable                     GUESS#         BatchWriteItem Query: jobs
     ThrottleTable                     HASHES#        BatchGetItem UpdateItem: auth leave unlock
-    ThrottleTable                     HASHES#        UpdateItem: shorten update
-    ThrottleTable                     IP#            UpdateItem: redirect shorten stats update
+    ThrottleTable                     HASHES#        UpdateItem: account overview shorten stats update
+    ThrottleTable                     IP#            UpdateItem: overview redirect shorten stats update
     ThrottleTable                     MAIL#          UpdateItem: notify
     ThrottleTable                     PERSON#        UpdateItem: shorten update
+    ThrottleTable                     SHARE#         UpdateItem: overview stats
     ThrottleTable                     WORKSPACE#     UpdateItem: delete jobs-api list overview shorten stats update
     UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview shorten stats update watch
     UsersTable                        ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem: jobs

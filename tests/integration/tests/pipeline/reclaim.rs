@@ -55,7 +55,13 @@ impl Fixture {
 
     fn account(&self) -> Account {
         let tokens = tokens().with_sessions(self.db.sessions());
-        let account = Account::new(tokens, self.db.users(), self.db.notifications(), guesses(&self.db));
+        let account = Account::new(
+            tokens,
+            self.db.users(),
+            self.db.notifications(),
+            guesses(&self.db),
+            crate::fixture::sharing(&self.db),
+        );
         Account { mails: self.mails(), ..account }
     }
 

@@ -399,7 +399,13 @@ async fn names_that_cant_be_read_are_left_out_of_audit_logs() {
     let faults = Faults::default();
     faults.plan(Some((0, Fault::NotSent)));
     let users = UsersTable::new(office.db.table_with(faults, "UsersTable"), office.db.audit_log(), office.db.jobs());
-    let account = linklet_account::Account::new(tokens(), users, office.db.notifications(), guesses(&office.db));
+    let account = linklet_account::Account::new(
+        tokens(),
+        users,
+        office.db.notifications(),
+        guesses(&office.db),
+        crate::fixture::sharing(&office.db),
+    );
 
     let answer = account.get("/api/workspace/audit", &office.session).await.expecting(200);
 

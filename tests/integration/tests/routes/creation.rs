@@ -20,7 +20,8 @@ impl Deployment {
         let registration = RegistrationPolicy::parse(registration, domains).unwrap();
         let creation = CreationPolicy::parse(who_creates, registration.clone()).unwrap();
         let verifier = tokens().with_sessions(db.sessions());
-        let account = Account::new(verifier, db.users(), db.notifications(), guesses(&db));
+        let account =
+            Account::new(verifier, db.users(), db.notifications(), guesses(&db), crate::fixture::sharing(&db));
         let account = Account { creation: creation.clone(), ..account };
         Self { auth: Auth { registration, creation, ..auth(&db) }, account, db }
     }

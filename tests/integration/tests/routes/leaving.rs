@@ -19,7 +19,13 @@ impl Fixture {
         let (db, ada) = with_person("ada").await;
         let bob = colleague(&db, &ada, "bob", Role::Admin).await;
         let verifier = || tokens().with_sessions(db.sessions());
-        let account = Account::new(verifier(), db.users(), db.notifications(), crate::fixture::guesses(&db));
+        let account = Account::new(
+            verifier(),
+            db.users(),
+            db.notifications(),
+            crate::fixture::guesses(&db),
+            crate::fixture::sharing(&db),
+        );
         let delete = crate::fixture::delete(&db, Authenticator::new(verifier(), db.api_keys()));
         let list = List { authenticator: Authenticator::new(verifier(), db.api_keys()), ..list(&db) };
         Self { db, account, delete, list, ada, bob }
@@ -189,7 +195,13 @@ async fn a_removal_whose_keys_cannot_be_revoked_at_once_is_one_nevertheless() {
     let fixture = Fixture::new().await;
     let (_, key) = fixture.key_of(&fixture.bob).await;
     let (users, faults): (_, Faults) = fixture.db.users_through();
-    let account = Account::new(tokens(), users, fixture.db.notifications(), crate::fixture::guesses(&fixture.db));
+    let account = Account::new(
+        tokens(),
+        users,
+        fixture.db.notifications(),
+        crate::fixture::guesses(&fixture.db),
+        crate::fixture::sharing(&fixture.db),
+    );
     // The member and the transaction are read and written; the keys can't be listed.
     faults.plan_all((2..8).map(|call| (call, Fault::NotSent)));
 

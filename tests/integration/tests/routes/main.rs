@@ -45,6 +45,7 @@ mod revisions;
 mod rules;
 mod sample_events;
 mod sessions;
+mod shares;
 mod shorten;
 mod spreading;
 mod stats;

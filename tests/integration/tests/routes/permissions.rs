@@ -1,6 +1,6 @@
 //! Who may do what: every route of `template.yaml`, called by everybody, on everybody's things.
 
-use linklet_domain::{Changer, InvitationId, Job};
+use linklet_domain::{Changer, InvitationId, Job, ShareToken};
 
 use crate::prelude::*;
 
@@ -118,6 +118,11 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
     let by_admins = |(who, status)| if matches!(who, Who::Token(Role::Admin)) || status == 401 { status } else { 403 };
     let colleagues = if changes_it { rows_by(own, by_admins) } else { own };
     let strangers = match parameter(&route.path) {
+        // Each list has its own workspace's.
+        _ if route.path.ends_with("/share/{id}") => return vec![own, colleagues, own, own],
+        // Any member may share, also a tag that no link has.
+        "{tag}" if route.path.ends_with("/share") => return vec![own; 4],
+        "{code}" if route.path.ends_with("/share") => return vec![own, own, answers(security, 403), absent],
         "" => return vec![own],
         "{version}" => return vec![own; 4],
         // The links are changed as far as the caller may, one by one.
@@ -262,6 +267,24 @@ impl<'d> Scene<'d> {
         }
     }
 
+    /// A share of what a path names, whatever the role of its creator is.
+    fn share(&self, path: &str, whose: Whose, thing: &str) -> String {
+        let (owner, id) = (self.owner(whose), ShareToken::generate(self.creator.workspace).unwrap().id);
+        let (code, generation) = (json!({"S": thing}), json!({"S": "x7Kf2a"}));
+        let shared = match path.starts_with("/api/links/") {
+            true => json!({"link": {"M": {"short_code": code, "generation": generation}}}),
+            false => json!({"tag": {"S": thing}}),
+        };
+        if whose != Whose::Absent {
+            let (pk, at) = (format!("SHARES#{}", owner.workspace), Timestamp::now());
+            self.db.put("StatsTable", &json!({
+                "pk": {"S": pk}, "sk": {"S": id}, "id": {"S": id}, "workspace_id": {"S": owner.workspace},
+                "shared": {"M": shared}, "token_hash": {"S": "0".repeat(64)}, "created_by": {"S": owner.id}, "created_at": {"S": at}
+            }));
+        }
+        id.to_string()
+    }
+
     /// A key of this person, or of the creator if they may not create one.
     async fn store_key(&self, secret: &ApiKeySecret, owner: &Person, scopes: &[&str]) {
         let members = self.db.users().members(&owner.workspace).await.unwrap();
@@ -326,6 +349,10 @@ async fn request_of(
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let body = body.replace("ada@example.com", &format!("new-{number}@example.com"));
     let path = if parameter.is_empty() { route.path.clone() } else { route.path.replace(parameter, &thing) };
+    let path = match path.contains("/share/{id}") {
+        true => path.replace("{id}", &scene.share(&path, whose, &thing)),
+        false => path,
+    };
     // Each has an address of its own, since who tries many codes has to wait.
     let address = format!("198.51.{}.{}", number / 250, number % 250);
     scene.request(who, route, &path, &body).await.source_ip(&address)

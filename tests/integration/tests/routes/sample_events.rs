@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use crate::prelude::*;
 
 /// Samples that stand for a refusal: what they name is nobody's, or of another version.
-const REFUSED: [(&str, u16); 10] = [
+const REFUSED: [(&str, u16); 11] = [
     ("web/file", 404),
     ("auth/reset", 404),
     ("auth/verify", 404),
     ("auth/refresh", 401),
     ("auth/keep-address", 404),
     ("account/unsubscribe", 404),
+    ("stats/shared", 404),
     ("jobs-api/job", 404),
     ("leave/restore", 404),
     ("leave/close-workspace", 400),

@@ -33,7 +33,7 @@ impl Fixture {
 
     fn account(&self) -> Account {
         let (verifier, users) = (tokens().with_sessions(self.db.sessions()), self.db.users());
-        Account::new(verifier, users, self.db.notifications(), guesses(&self.db))
+        Account::new(verifier, users, self.db.notifications(), guesses(&self.db), crate::fixture::sharing(&self.db))
     }
 
     /// Ends a session of Ada's at this time, elsewhere.

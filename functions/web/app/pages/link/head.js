@@ -5,6 +5,7 @@ import { cutMiddle, day, fullTime, momentInText, withoutScheme } from '../../cor
 import { safeUrl } from '../../core/address.js';
 import { nameOf, useMembers, usedOf } from '../../core/lists.js';
 import { href } from '../../core/router.js';
+import { mayAct } from '../../core/session.js';
 import { VisibilityFact } from '../../parts/visibility/visibility.js';
 import { Button } from '../../ui/button.js';
 import { Chip, Status } from '../../ui/chips.js';
@@ -15,7 +16,7 @@ import { Menu } from '../../ui/menu.js';
 import { Notice, SkeletonText } from '../../ui/states.js';
 
 /** @typedef {import('../../core/lists.js').Link} Link */
-/** @typedef {{ showQr: () => void, edit: () => void, changeDestination: () => void, showRules: () => void, changeStatistics: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
+/** @typedef {{ showQr: () => void, share: () => void, edit: () => void, changeDestination: () => void, showRules: () => void, changeStatistics: () => void, prepareEdit: () => void, toggle: () => void, archive: () => void, delete: () => void, purge: () => void, copyTo: () => void }} LinkActions */
 
 /** @type {Record<Link['status'], { tone: 'good' | 'warn' | 'bad' | 'muted', text: string, title: string }>} */
 const STATUSES = {
@@ -59,6 +60,7 @@ export function LinkButtons({ link, actions, mayChange, hasRules }) {
   return html`<${CopyButton} text=${link.short_url} kind=${isThere ? 'primary' : undefined}>Copy<//>
     ${isThere && html`<${Button} icon="out" class="link-button" href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" aria-label="Open">Open<//>
     <${Button} icon="qr" class="link-button" aria-label="QR code" onClick=${actions.showQr}>QR code<//>`}
+    ${mayAct('member') && html`<${Button} icon="chart" class="link-button" aria-label="Share statistics" onClick=${actions.share}>Share<//>`}
     ${canSwitch && html`<${Button} icon="power" class="link-switch" onClick=${actions.toggle}>${switchText}<//>`}
     ${canEdit && html`<${Button} icon="edit" class="link-button" aria-label="Edit" onClick=${actions.edit} onPointerEnter=${actions.prepareEdit}>Edit<//>`}
     ${mayChange && html`<${Menu} label="More" class="button square" items=${items}><${Icon} name="more" /><//>`}`;

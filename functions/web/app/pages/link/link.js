@@ -21,7 +21,7 @@ import { Traffic } from './traffic.js';
 
 /** @typedef {import('../../core/lists.js').Link & { health?: import('./health.js').Health }} ShownLink */
 
-/** @typedef {'qr' | 'edit' | 'copy' | 'destination' | 'rules' | 'statistics'} Opening what lies over the page */
+/** @typedef {'qr' | 'share' | 'edit' | 'copy' | 'destination' | 'rules' | 'statistics'} Opening what lies over the page */
 
 /** Where in the form one begins. @type {Record<string, import('../../parts/link-form/link-form.js').Place>} */
 const FORM_PLACES = { edit: 'title', destination: 'destination', rules: 'rules', statistics: 'statistics' };
@@ -30,6 +30,7 @@ const READ_EVERY_MS = 30_000;
 
 const loadForm = () => import('../../parts/link-form/link-form.js');
 const loadQr = () => import('../../parts/qr/qr.js');
+const loadShare = () => import('../../parts/share/share.js');
 const loadRules = () => import('../../parts/rules/rules.js');
 
 export function LinkPage() {
@@ -85,6 +86,7 @@ function Known({ link, resource }) {
     <${Traffic} link=${link} showQr=${() => setOpen('qr')} onNews=${resource.reload} />
     <${HistoryCard} code=${link.short_code} changedAt=${link.updated_at} />
     ${open === 'qr' && html`<${Lazy} load=${loadQr} name="QrDialog" link=${link} onFailure=${close} onClose=${close} />`}
+    ${open === 'share' && html`<${Lazy} load=${loadShare} name="ShareDialog" code=${link.short_code} onFailure=${close} onClose=${close} />`}
     ${open === 'rules' && !mayWrite && html`<${Lazy} load=${loadRules} name="RulesDrawer" code=${link.short_code} target=${link.original_url} onFailure=${close} onClose=${close} />`}
     ${(open === 'copy' || (mayWrite && FORM_PLACES[open])) &&
     html`<${Lazy}
@@ -115,6 +117,7 @@ function useActions(resource, open) {
   };
   return {
     showQr: () => open('qr'),
+    share: () => open('share'),
     edit: () => open('edit'),
     prepareEdit: () => void loadForm().catch(() => {}),
     copyTo: () => open('copy'),

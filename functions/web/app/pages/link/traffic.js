@@ -88,7 +88,7 @@ function ChartCard({ view, shown }) {
 const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
 
 /** What is drawn. @param {ShownAnswer} answer @param {import('../../parts/times/audience.js').Audience} audience @returns {Pick<Shown, 'chart' | 'running'>} */
-function chartOf(answer, audience) {
+export function chartOf(answer, audience) {
   const { period } = answer;
   const { times, clicks, humans, before, running } = linesOf(answer, Date.now());
   /** @type {import('../../parts/chart/chart.js').Series[]} */
@@ -105,7 +105,7 @@ function chartOf(answer, audience) {
 const utcDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 /** What one has to know about these numbers. @param {ShownAnswer} answer */
-function noteOf(answer) {
+export function noteOf(answer) {
   const { period, from, to } = answer;
   const zone = isOfHere(answer) ? '' : 'Days and hours are in UTC. ';
   // Of so many clicks, the API tells whole days of UTC only.

@@ -14,6 +14,7 @@ import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
 import { CloseWorkspace } from './close-workspace.js';
 import { Jobs } from './jobs.js';
+import { Shares } from './shares.js';
 import { Templates } from './templates.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
 
@@ -29,6 +30,7 @@ export function SettingsPage() {
       <${Templates} />
       <${ThisBrowser} />
       <${MyWorkspaces} />
+      ${mayAct('admin') && html`<${Shares} />`}
       <${Jobs} />
       ${mayAct('admin') && html`<${CloseWorkspace} />`}
     </div>

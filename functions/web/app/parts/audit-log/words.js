@@ -5,7 +5,7 @@ import { href } from '../../core/router.js';
 import { withArticle } from '../../core/words.js';
 
 /** @typedef {{ kind: 'person' | 'key' | 'operator' | 'linklet', user_id: string | null, name: string | null, key_prefix: string | null }} Actor */
-/** @typedef {{ kind: 'member' | 'invitation' | 'key' | 'workspace' | 'link' | 'target' | 'job' | 'account' | 'session', id: string, name?: string | null }} Subject */
+/** @typedef {{ kind: 'member' | 'invitation' | 'key' | 'workspace' | 'link' | 'share' | 'target' | 'job' | 'account' | 'session', id: string, name?: string | null }} Subject */
 
 /**
  * One thing that was done, as `GET /api/me/audit` and `GET /api/workspace/audit` have it.
@@ -49,6 +49,8 @@ export const ACTIONS = {
   'link.resumed': 'Unsuspended the link {}',
   'link.deleted': 'Deleted the link {}',
   'link.purged': 'Deleted the link {} with its statistics',
+  'share.created': 'Shared statistics',
+  'share.ended': 'Ended shared statistics',
   'target.deleted': 'Stopped monitoring {}',
   'job.finished': 'Finished {}',
   'account.registered': 'Created the account',
