@@ -14,6 +14,7 @@ from support.api import Account
 from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
 from support.tab import Tab, Tabs
+from support.tree import tree_of, wrong_names
 from test_budgets import longest_task
 from test_links import BULK
 
@@ -174,6 +175,7 @@ def test_a_table_is_corrected_by_column_and_cell(tabs: Tabs, account: Account) -
     paste(tab, "Address\tNotes\thttp\nhttps://example.com/a\tFirst\tx\nhttps://example.com/b\t\ty", focuses=form.get_by_role("region", name="Links to create"))
     expect(form.get_by_role("status").filter(has_text="2 rows: URL, Description.")).to_be_visible()
     assert_usable_by_everybody(tab, "rows of a spreadsheet")
+    assert wrong_names(tree_of(tab)) == []
     tab.choose(form.get_by_role("combobox", name="Column 2, Notes"), "title", "Title")
     third = form.get_by_role("combobox", name="Column 3, http")
     tab.choose(third, "title", "Title")

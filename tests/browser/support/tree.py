@@ -87,7 +87,7 @@ def tree_of(tab: Tab) -> Node:
 CONTROLS = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "menuitem", "menuitemradio", "option", "switch", "slider", "spinbutton", "ColorWell", "Date", "DisclosureTriangle"}
 IMAGES = {"image", "img", "Canvas", "graphics-document", "SvgRoot"}
 # What one hears before what is in it, if it has a name.
-GROUPS = {"Date", "region", "search", "navigation", "dialog", "group", "form", "figure", "table", "list", "listbox", "menu", "main"}
+GROUPS = {"Date", "region", "search", "navigation", "dialog", "group", "form", "figure", "table", "list", "listbox", "combobox", "menu", "main"}
 # Each of them does the same, wherever it stands.
 SAME_EFFECT = re.compile("^Show only links with the tag ")
 
