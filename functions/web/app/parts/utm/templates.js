@@ -13,11 +13,11 @@ const FRESH_MS = 60_000;
 /** Those that can be understood: programs may write settings, too. @param {unknown} stored @returns {Template[]} */
 export function templatesIn(stored) {
   if (!Array.isArray(stored)) return [];
-  return stored.filter((one) => typeof one?.name === 'string' && one.name).map((one) => ({ name: one.name, ...valuesOf(one) }));
+  return stored.filter((one) => typeof one?.name === 'string' && one.name).map((one) => ({ name: one.name, ...campaignOf(one) }));
 }
 
 /** @param {Record<string, unknown>} from @returns {import('./campaign.js').CampaignValues} */
-export const valuesOf = (from) => Object.fromEntries(PARAMETERS.map(({ name }) => [name, from[name]]).filter(([, value]) => typeof value === 'string' && value));
+export const campaignOf = (from) => Object.fromEntries(PARAMETERS.map(({ name }) => [name, from[name]]).filter(([, value]) => typeof value === 'string' && value));
 
 /** @param {{ isWanted?: boolean }} [options] @returns {import('../../core/resource.js').Resource<Template[]>} */
 export const useTemplates = ({ isWanted = true } = {}) =>

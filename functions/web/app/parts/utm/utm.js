@@ -13,7 +13,7 @@ import { useTemplates } from './templates.js';
 
 export { campaignIn, hasCampaign, PARAMETERS, valueIn, withCampaign, withParameter } from './campaign.js';
 export { knownValues, MOST_VALUES, rememberCampaigns } from './known.js';
-export { MEMBER, templatesIn, useTemplates, valuesOf } from './templates.js';
+export { MEMBER, templatesIn, useTemplates, campaignOf } from './templates.js';
 
 /** @typedef {import('./campaign.js').CampaignValues} CampaignValues */
 /** @typedef {import('./campaign.js').Parameter} Parameter */
