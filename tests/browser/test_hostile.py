@@ -30,7 +30,7 @@ WIDTHS = [320, 1280]
 def hostile(api: Api) -> Account:
     """A workspace whose texts are all of somebody who means harm."""
     eve = api.register(IMAGE, name="eve")
-    eve.call("PATCH", "/api/workspace", {"name": IMAGE})
+    eve.call("PATCH", "/api/workspace", {"name": IMAGE, "settings": {"utm_templates": [{"name": IMAGE, "utm_source": SCRIPT}]}})
     terms = {"fallback_url": TARGET, "preview": {"title": IMAGE, "description": SCRIPT}}
     rule = {"name": IMAGE[:30], "url": TARGET, "conditions": [{"type": "query-param", "key": IMAGE, "value": SCRIPT}]}
     eve.shorten(TARGET, title=IMAGE, rules=[rule], variants=[{"name": SCRIPT[:30], "url": TARGET, "weight": 1}], **terms)

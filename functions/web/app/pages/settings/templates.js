@@ -7,7 +7,7 @@ import { useForm } from '../../core/form.js';
 import { invalidate, useResource } from '../../core/resource.js';
 import { mayAct } from '../../core/session.js';
 import { changeUnlessOvertaken } from '../../parts/overtaken/overtaken.js';
-import { CampaignInputs, PARAMETERS, templatesIn, campaignOf } from '../../parts/utm/utm.js';
+import { CampaignInputs, campaignOf, PARAMETERS, templatesIn } from '../../parts/utm/utm.js';
 import { Button } from '../../ui/button.js';
 import { ask, Dialog } from '../../ui/dialog.js';
 import { Field } from '../../ui/field.js';
