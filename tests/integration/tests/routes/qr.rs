@@ -154,8 +154,8 @@ async fn the_highest_level_can_be_read_behind_a_logo() {
             let mut image = Image::decode(answer.bytes());
             let (first, last, module) = image.place(BLACK);
             let side = (last + 1 - first) / module;
-            let most = side * 22 / 100;
-            let free = if most % 2 == 0 { most - 1 } else { most };
+            // As odd as the side.
+            let free = (side * 22 / 100 - 1) | 1;
 
             let start = first + (side - free) / 2 * module;
             for (x, y) in (0..free * module).flat_map(|x| (0..free * module).map(move |y| (start + x, start + y))) {
