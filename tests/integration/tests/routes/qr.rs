@@ -144,6 +144,30 @@ async fn every_level_bears_at_least_as_much_damage_as_was_asked_for() {
     assert!(sizes.is_sorted() && sizes[0] < sizes[3], "{sizes:?}");
 }
 
+/// The web application puts a logo there, at most as wide as this. One that is dark all over is the worst for a reader.
+#[tokio::test]
+async fn the_highest_level_can_be_read_behind_a_logo() {
+    for letters in [4, 7, 20, 40, 64] {
+        let code = "k".repeat(letters);
+        for margin in [0, 4, 10] {
+            let answer = get(&format!("/{code}/qr?format=png&size=1024&level=H&margin={margin}")).await;
+            let mut image = Image::decode(answer.bytes());
+            let (first, last, module) = image.place(BLACK);
+            let side = (last + 1 - first) / module;
+            // As odd as the side.
+            let free = (side * 22 / 100 - 1) | 1;
+
+            let start = first + (side - free) / 2 * module;
+            for (x, y) in (0..free * module).flat_map(|x| (0..free * module).map(move |y| (start + x, start + y))) {
+                image.pixels[y * image.size + x] = BLACK;
+            }
+
+            let (found, text) = image.read(BLACK);
+            assert_eq!((found.ecc_level, text), (2, format!("https://api.example.com/r/{code}?qr=1")), "{margin}");
+        }
+    }
+}
+
 // -------------------------------------------------------------------------------------------------------------- The image
 
 #[tokio::test]
