@@ -177,6 +177,10 @@ impl WorkspaceWork {
         let members = self.users.unmarked_members(&workspace.id, closed_at).await?;
         self.mails.tell_all(&job.correlation_id, &members, &change).await;
         self.users.mark_members(&workspace.id, closed_at).await?;
+        // Nobody makes one any more. A workspace that is restored shares anew.
+        if wanted != DesiredState::Open {
+            self.stats.forget_shares(&workspace.id).await?;
+        }
         match wanted {
             DesiredState::Open | DesiredState::Closed => self.users.mark_keys(&workspace.id, closed_at).await?,
             DesiredState::Gone => self.users.delete_keys(&workspace.id).await?,

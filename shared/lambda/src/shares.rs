@@ -27,8 +27,8 @@ const TOKEN: &str = "x-share-token";
 /// The header with the password of a share, percent-encoded, since headers have no other characters than ASCII's.
 const PASSWORD: &str = "x-share-password";
 
-/// How long a share is held.
-const HELD_FOR: Duration = Duration::from_secs(60);
+/// How long a share is held: with what a read may be behind, less than the minute within which one that was ended shows nothing.
+const HELD_FOR: Duration = Duration::from_secs(55);
 
 /// How many shares are held.
 const MOST_HELD: NonZeroUsize = NonZeroUsize::new(500).unwrap();
