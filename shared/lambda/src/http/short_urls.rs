@@ -1,4 +1,4 @@
-use linklet_domain::{Invalid, OwnAddress, Preview, ShortCode, TargetUrl};
+use linklet_domain::{Invalid, LogoId, OwnAddress, Preview, ShortCode, TargetUrl};
 
 use super::Request;
 use crate::config;
@@ -36,6 +36,12 @@ impl ShortUrls {
     /// The short URL for a code.
     pub fn of(&self, request: &Request, code: &ShortCode) -> String {
         self.at(|| request.origin(), code)
+    }
+
+    /// The address of a logo.
+    pub fn of_logo(&self, request: &Request, id: &LogoId) -> String {
+        let base = self.public_base.clone().unwrap_or_else(|| request.origin());
+        format!("{base}/api/logos/{id}")
     }
 
     /// The short URL for a code outside a request, for an API that is reached at this origin.

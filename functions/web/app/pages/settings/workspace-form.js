@@ -15,7 +15,7 @@ import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { CHOICES, DestinationsChoice } from './destinations.js';
 
-/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, statistics: import('../../core/lists.js').Visibility, settings: string, created_at: string }} Workspace its settings as JSON */
+/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, statistics: import('../../core/lists.js').Visibility, color: string | null, contact: string | null, logo_url: string | null, settings: string, created_at: string }} Workspace its settings as JSON */
 /** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'statistics' | 'settings'>} Values */
 
 const SLUG = /^[0-9a-z][0-9a-z-]{0,98}[0-9a-z]$/;
@@ -36,8 +36,8 @@ export const readWorkspace = async () => (await readTagged()).body;
 /** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
 function workspaceOf(json) {
   const workspace = JSON.parse(json);
-  const { name, slug, created_at, destinations = 'fixed' } = workspace;
-  return { name, slug, created_at, destinations, statistics: ofWorkspace(workspace), settings: indented(memberText(json, 'settings') ?? NO_SETTINGS) };
+  const { name, slug, created_at, destinations = 'fixed', color = null, contact = null, logo_url = null } = workspace;
+  return { name, slug, created_at, destinations, color, contact, logo_url, statistics: ofWorkspace(workspace), settings: indented(memberText(json, 'settings') ?? NO_SETTINGS) };
 }
 
 /** For who may only look at it. @param {{ workspace: Workspace }} props */
