@@ -1,5 +1,6 @@
 """The pages other than those of links, the members of a workspace, and its addresses."""
 
+import base64
 import re
 from collections.abc import Callable
 from typing import Any
@@ -406,3 +407,48 @@ def test_a_tab_goes_to_and_fro_between_workspaces_by_its_address(tabs: Tabs, acc
     tab.page.go_forward()
     expect(tab.page.locator(".link-row").filter(has_text="Lamps")).to_be_visible()
     tab.settled()
+
+
+# A picture of one pixel.
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+
+
+def test_a_workspace_shows_itself_to_visitors(tabs: Tabs, account: Account) -> None:
+    code = account.shorten("https://example.com/secret", password="open sesame")
+    tab = tabs.open(account, "settings")
+    chooser = tab.page.locator("input[type=file]")
+    chooser.set_input_files({"name": "logo.svg", "mimeType": "image/svg+xml", "buffer": b"<svg/>"})
+    expect(tab.page.get_by_role("alert")).to_contain_text("Use a PNG of at most 64 KB")
+    chooser.set_input_files({"name": "logo.png", "mimeType": "image/png", "buffer": PNG})
+    tab.says("Logo saved.")
+    expect(tab.page.get_by_role("img", name="Logo of the workspace")).to_be_visible()
+    tab.write(tab.page.get_by_label("Color optional"), "red")
+    tab.press(tab.button("Save branding"))
+    expect(tab.page.get_by_text("Enter # and six digits")).to_be_visible()
+    tab.submit("Save branding", {tab.page.get_by_label("Color optional"): "#ffd400", tab.page.get_by_label("Contact"): "help@example.com"}, says="Branding saved.")
+    expect(tab.page.get_by_role("figure", name="Preview")).to_contain_text("Ask for the password: help@example.com")
+
+    visitor = tabs.open_new()
+    visitor.refused.add("403")
+    visitor.page.goto(account.call("GET", f"/api/links/{code}")["short_url"])
+    expect(visitor.page.get_by_role("link", name="help@example.com")).to_have_attribute("href", "mailto:help@example.com")
+    expect(visitor.page.get_by_role("button", name="Open link")).to_have_css("background-color", "rgb(255, 212, 0)")
+
+    tab.press(tab.button("Remove logo"), says="Logo removed.")
+    assert account.call("GET", "/api/workspace")["logo_url"] is None
+
+
+def test_statistics_are_private_by_link_or_by_workspace(tabs: Tabs, account: Account) -> None:
+    code = account.shorten("https://example.com/report")
+    tab = tabs.open(account, f"links/{code}", shows="Statistics: public – anyone with the short link can see the numbers")
+    tab.press(tab.button("Change who sees the statistics"))
+    form = tab.dialog(f"Edit {code}")
+    tab.choose(form.get_by_label("Statistics"), "private")
+    tab.press(tab.button("Save", form), says="Saved.")
+    expect(tab.page.get_by_text("Statistics: private – only members of this workspace can see the numbers")).to_be_visible()
+    assert account.call("GET", f"/api/links/{code}")["statistics"] == "private"
+
+    tab.go("settings")
+    tab.press(tab.page.get_by_role("group", name="Statistics of links").get_by_role("button", name="Private"))
+    tab.press(tab.button("Save"), says="Workspace saved.")
+    assert account.call("GET", "/api/workspace")["statistics"] == "private"

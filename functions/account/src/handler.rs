@@ -17,16 +17,16 @@ use linklet_domain::{
 use linklet_dynamodb::{NotificationsTable, UsersTable};
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::guesses::Guesses;
-use linklet_lambda::http::{ApiError, Handler, Method, Once, Problem, Request, Response, Result};
+use linklet_lambda::http::{ApiError, Handler, Method, Once, Problem, Request, Response, Result, ShortUrls};
 use linklet_lambda::identity::{Caller, Person, TokenVerifier};
 use linklet_lambda::telemetry::warn_of;
 use linklet_lambda::workspace_view::WorkspaceViews;
 
 pub use self::shares::Sharing;
 
-/// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
-/// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit`, `/api/me/audit`,
-/// `/api/shares`, and what ends with `/share` of links and tags.
+/// `/api/workspace`, `/api/workspace/logo`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`,
+/// `/api/invitations/look`, `/api/keys`, `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`,
+/// `/api/unsubscribe`, `/api/workspace/audit`, `/api/me/audit`, `/api/shares`, and what ends with `/share` of links and tags.
 pub struct Account {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
@@ -62,7 +62,7 @@ impl Account {
         sharing: Sharing,
     ) -> Self {
         let (mails, creation) = Default::default();
-        let views = WorkspaceViews { default_statistics: Visibility::Public };
+        let views = WorkspaceViews { default_statistics: Visibility::Public, short_urls: ShortUrls::new(None) };
         let generate_key = ApiKeySecret::generate;
         Self { tokens, users, notifications, guesses, mails, creation, views, generate_key, sharing }
     }
@@ -127,8 +127,10 @@ impl Handler for Account {
         let person = async || self.tokens.person(request).await;
         let person_now = async || self.tokens.person_now(request).await;
         match (request.method(), request.segments().as_slice()) {
-            (&Method::GET, ["api", "workspace"]) => self.show_workspace(&member().await?).await,
+            (&Method::GET, ["api", "workspace"]) => self.show_workspace(request, &member().await?).await,
             (&Method::PATCH, ["api", "workspace"]) => self.change_workspace(request, &admin_now().await?).await,
+            (&Method::PUT, ["api", "workspace", "logo"]) => self.put_logo(request, &admin_now().await?).await,
+            (&Method::DELETE, ["api", "workspace", "logo"]) => self.remove_logo(request, &admin_now().await?).await,
             (&Method::GET, ["api", "workspace", "members"]) => self.list_members(request, &member().await?).await,
             (&Method::PATCH, ["api", "workspace", "members", user]) => {
                 self.change_member(request, &admin_now().await?, user).await

@@ -1,12 +1,13 @@
 //! The name, slug and settings of a workspace.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{
-    self as domain, Creator, Destinations, Membership, Role, SortOrder, Timestamp, Visibility, Workspace, WorkspaceId,
-    WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional, patched,
+    self as domain, Color, Contact, Creator, Destinations, Logo, Membership, Role, SortOrder, Timestamp, Visibility,
+    Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug, optional, patched,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::http::{
-    ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, list_response, response_of,
+    ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, list_response, no_content, response_of,
 };
 use linklet_lambda::identity::{Caller, Person};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -17,19 +18,42 @@ use crate::{Account, NOT_ALLOWED};
 const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
 impl Account {
-    pub(crate) async fn show_workspace(&self, caller: &Caller) -> Result<Response> {
+    pub(crate) async fn show_workspace(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let workspace = self.users.workspace(&caller.workspace).await?.ok_or(UNKNOWN)?;
-        Ok(self.views.answer(&workspace))
+        Ok(self.views.answer(request, &workspace))
     }
 
     pub(crate) async fn change_workspace(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let Body { name, slug, settings, destinations, statistics } =
+        let Body { name, slug, settings, destinations, statistics, color, contact } =
             request.json_object()?.read_patch(&[IMMUTABLE])?;
-        let patch = WorkspacePatch { name, slug, settings, destinations, statistics };
+        let patch = WorkspacePatch { name, slug, settings, destinations, statistics, color, contact, logo: None };
         let (id, origin) = (&caller.workspace, self.origin(request, caller));
         let precondition = request.precondition(id);
-        match self.users.change_workspace(id, &caller.user, &patch, &precondition, &origin).await? {
-            WorkspaceOutcome::Changed(workspace) => Ok(self.views.answer(&workspace)),
+        let outcome = self.users.change_workspace(id, &caller.user, &patch, &precondition, &origin).await?;
+        self.changed(request, outcome)
+    }
+
+    /// 200 with the workspace, which has this logo from now on.
+    pub(crate) async fn put_logo(&self, request: &Request, caller: &Caller) -> Result<Response> {
+        let GivenLogo { png } = request.large_json_object()?.read()?;
+        self.change_logo(request, caller, Some(&png)).await
+    }
+
+    /// 204: the workspace has no logo from now on.
+    pub(crate) async fn remove_logo(&self, request: &Request, caller: &Caller) -> Result<Response> {
+        self.change_logo(request, caller, None).await.map(|_| no_content())
+    }
+
+    async fn change_logo(&self, request: &Request, caller: &Caller, logo: Option<&Logo>) -> Result<Response> {
+        let (id, origin) = (&caller.workspace, self.origin(request, caller));
+        let precondition = request.precondition(id);
+        let outcome = self.users.change_logo(id, &caller.user, logo, &precondition, &origin).await?;
+        self.changed(request, outcome)
+    }
+
+    fn changed(&self, request: &Request, outcome: WorkspaceOutcome) -> Result<Response> {
+        match outcome {
+            WorkspaceOutcome::Changed(workspace) => Ok(self.views.answer(request, &workspace)),
             WorkspaceOutcome::Stale => Err(Problem::PreconditionFailed.into()),
             WorkspaceOutcome::SlugTaken => Err(ApiError::Problem(Problem::SlugTaken)),
             WorkspaceOutcome::NoWorkspace => Err(UNKNOWN),
@@ -66,7 +90,7 @@ impl Account {
         for attempt in 0..TRIES {
             let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name.clone(), request.received_at);
             let stored = workspace.workspace();
-            let answer = once.answer(StatusCode::CREATED, &self.views.of(&stored), "me/workspaces");
+            let answer = once.answer(StatusCode::CREATED, &self.views.of(request, &stored), "me/workspaces");
             let answer = answer.map_err(ApiError::internal)?;
             match self.users.create_workspace(&workspace, once.with_key(&answer), &origin).await? {
                 CreateWorkspaceOutcome::Created => return Ok(response_of(answer)),
@@ -138,6 +162,24 @@ struct Body {
     destinations: Option<Destinations>,
     #[serde(default, deserialize_with = "patched")]
     statistics: Option<Option<Visibility>>,
+    #[serde(default, deserialize_with = "patched")]
+    color: Option<Option<Color>>,
+    #[serde(default, deserialize_with = "patched")]
+    contact: Option<Option<Contact>>,
+}
+
+/// The body of a request for another logo.
+#[derive(Deserialize)]
+struct GivenLogo {
+    #[serde(deserialize_with = "png")]
+    png: Logo,
+}
+
+/// Reads a file that is written in base64.
+fn png<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Logo, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let file = STANDARD.decode(text).map_err(|_| de::Error::custom("png must be base64 (RFC 4648) with padding"))?;
+    Logo::parse(file).map_err(de::Error::custom)
 }
 
 /// Reads settings with their numbers as they were written. `null` and an empty string stand for none.

@@ -55,7 +55,7 @@ impl Leave {
         match self.users.restore_workspace(&job, acting, &origin).await? {
             RestoreOutcome::Restored(workspace) => {
                 self.tell_of_return(request, &person, &workspace).await;
-                Ok(self.views.answer(&workspace))
+                Ok(self.views.answer(request, &workspace))
             }
             RestoreOutcome::Open => Err(Problem::WorkspaceOpen.into()),
             RestoreOutcome::Gone => Err(Problem::WorkspaceGone.into()),

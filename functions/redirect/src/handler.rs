@@ -7,14 +7,16 @@
 mod hot_links;
 
 use linklet_domain::{
-    Caching, Click, CountsAs, Decision, Intent, LimitedRoute, LinkStatus, Record, RedirectTarget, Salt, ShortCode,
-    ThrottleSubject, Timestamp,
+    Caching, Click, CountsAs, Decision, Intent, LimitedRoute, LinkStatus, LogoId, Record, RedirectTarget, Salt,
+    ShortCode, ThrottleSubject, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{Exhaustion, LinksTable, RepositoryError, ThrottleTable};
-use linklet_lambda::following::{ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page};
+use linklet_lambda::following::{
+    Brands, ClickRecording, Lead, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page,
+};
 use linklet_lambda::http::{
     Answer, ApiError, DeferringHandler, Edge, HeaderValue, Method, Pages, Problem, Request, Response, Result,
-    ShortUrls, StatusCode, header,
+    ShortUrls, StatusCode, content, header,
 };
 use linklet_lambda::limiter::Limiter;
 use linklet_lambda::metrics::{self, Metric};
@@ -22,7 +24,7 @@ use linklet_lambda::telemetry::chain;
 
 pub use self::hot_links::HotLinks;
 
-/// `GET` and `HEAD` of `/r/{code}` and `/{code}`.
+/// `GET` and `HEAD` of `/r/{code}`, `/{code}`, and `/api/logos/{id}`, which its pages show.
 pub struct Redirect {
     /// The table of links.
     pub links: LinksTable,
@@ -46,6 +48,8 @@ pub struct Redirect {
     pub pages: Pages,
     /// Builds the address that link previews are told.
     pub short_urls: ShortUrls,
+    /// What workspaces show of themselves on pages.
+    pub brands: Brands,
 }
 
 impl DeferringHandler for Redirect {
@@ -54,7 +58,7 @@ impl DeferringHandler for Redirect {
     async fn answer(&self, request: &Request) -> Answer<Deferred> {
         if *request.method() != Method::GET {
             // Not counted, since it is no redirect.
-            let response = page::about(Problem::RouteUnknown.into(), request, self.pages);
+            let response = page::about(Problem::RouteUnknown.into(), request, self.pages, None);
             return Answer { response, deferred: None };
         }
         let senders = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
@@ -69,7 +73,10 @@ impl DeferringHandler for Redirect {
             }
         };
         let (visit, response) = followed.unwrap_or_else(|error| (Visited::default(), Err(error)));
-        let response = response.or_else(|error| page::about(error, request, self.pages));
+        let response = match response {
+            Ok(response) => Ok(response),
+            Err(error) => page::about_link(error, request, self.pages, (&self.brands, visit.workspace)).await,
+        };
         let deferred = Deferred { senders, visit };
         match self.recording {
             ClickRecording::AfterResponse => Answer { response, deferred: Some(deferred) },
@@ -102,6 +109,9 @@ impl DeferringHandler for Redirect {
 /// The status of a plain link's redirect. Browsers may keep the answer, so its `Cache-Control` says for how long.
 pub const REDIRECT: StatusCode = StatusCode::MOVED_PERMANENTLY;
 
+/// What a logo may do that is opened as a document: nothing.
+const POLICY_OF_LOGO: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
 
 /// What remains to be done for a request when its answer is decided.
@@ -119,6 +129,8 @@ struct Visited {
     clicked: Option<(RedirectTarget, Option<Lead>)>,
     /// The end of the link's uses, if it is to be noted.
     end: Option<Exhaustion>,
+    /// Whose link it is, if there is one.
+    workspace: Option<WorkspaceId>,
 }
 
 impl Redirect {
@@ -126,16 +138,33 @@ impl Redirect {
     async fn follow(&self, request: &Request) -> Result<(Visited, Result<Response>)> {
         let code = match request.segments().as_slice() {
             ["r", code] | ["r", code, ""] | [code] => ShortCode::followed(code).map_err(|_| UNKNOWN)?,
+            ["api", "logos", id] => return Ok(answered((Visited::default(), Box::pin(self.logo(request, id)).await?))),
             ["r", ..] => return Err(UNKNOWN),
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let record = self.look_up(&code, request.received_at).await?.ok_or(UNKNOWN)?;
-        match self.decide(request, record) {
+        let workspace = Some(record.identity().workspace);
+        let followed = match self.decide(request, record) {
             Decision::Follow { target, counts_as, .. } if target.limit().is_some() => {
                 Box::pin(self.follow_limited(request, target, counts_as)).await
             }
-            decision => self.answer_with(request, decision).map(answered),
-        }
+            decision => self.answer_with(request, decision).await.map(answered),
+        };
+        let (visited, response) = followed.unwrap_or_else(|error| (Visited::default(), Err(error)));
+        Ok((Visited { workspace, ..visited }, response))
+    }
+
+    /// The picture with an id. Its address changes with it, so it may be kept for ever.
+    async fn logo(&self, request: &Request, id: &str) -> Result<Response> {
+        let id = LogoId::parse(id).map_err(|_| UNKNOWN)?;
+        let png = self.brands.workspaces.logo(&id).await?.ok_or(UNKNOWN)?;
+        let picture = content(StatusCode::OK, "image/png", png);
+        let mut response = self.pages.protected(picture, request, HeaderValue::from_static(POLICY_OF_LOGO));
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+        // With CORS, API Gateway adds headers for some origins only, so an answer to one origin isn't right for another.
+        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+        Ok(response)
     }
 
     fn decide(&self, request: &Request, record: Record<RedirectTarget>) -> Decision {
@@ -154,28 +183,28 @@ impl Redirect {
         match self.used_up.take(&self.links, &target.identity.id, now, correlation_id).await? {
             Use::Taken { end } => {
                 let (visited, response) =
-                    self.answer_with(request, Decision::Follow { target, cache: Caching::Never, counts_as })?;
+                    self.answer_with(request, Decision::Follow { target, cache: Caching::Never, counts_as }).await?;
                 Ok((Visited { end, ..visited }, Ok(response)))
             }
             Use::Refused { end } => {
-                let refused = self.answer_with(request, target.refusal(LinkStatus::Exhausted));
-                Ok((Visited { clicked: None, end }, refused.map(|(_, response)| response)))
+                let refused = self.answer_with(request, target.refusal(LinkStatus::Exhausted)).await;
+                Ok((Visited { end, ..Visited::default() }, refused.map(|(_, response)| response)))
             }
             // What was read is out of date.
             Use::Unlimited => {
                 let current = self.links.current_target(&target.identity.id.code).await?.ok_or(UNKNOWN)?;
                 match self.decide(request, current) {
                     Decision::Follow { target, .. } if target.limit().is_some() => Err(Problem::TryAgain.into()),
-                    decision => self.answer_with(request, decision).map(answered),
+                    decision => self.answer_with(request, decision).await.map(answered),
                 }
             }
         }
     }
 
     /// The answer of a decision. Nothing of a use is left to be taken.
-    fn answer_with(&self, request: &Request, decision: Decision) -> Result<(Visited, Response)> {
+    async fn answer_with(&self, request: &Request, decision: Decision) -> Result<(Visited, Response)> {
         let clicked = |link, lead, counts_as| match counts_as {
-            CountsAs::Click => Visited { clicked: Some((link, lead)), end: None },
+            CountsAs::Click => Visited { clicked: Some((link, lead)), ..Visited::default() },
             CountsAs::Nothing => Visited::default(),
         };
         match decision {
@@ -186,10 +215,12 @@ impl Redirect {
             }
             Decision::Show { target, counts_as } => {
                 let short_url = self.short_urls.of(request, &target.identity.id.code);
-                let response = page::teaser(target.preview(), &short_url, request, self.pages);
+                let owner = &target.identity.workspace;
+                let brand = Box::pin(self.brands.find(owner, request.received_at)).await;
+                let response = page::teaser(target.preview(), &short_url, request, self.pages, brand.as_ref());
                 Ok((clicked(target, None, counts_as), response))
             }
-            Decision::Lock { .. } => Ok((Visited::default(), page::locked(request, self.pages))),
+            Decision::Lock { .. } => Err(Problem::LinkPasswordRequired.into()),
             Decision::Divert { fallback } => Ok((Visited::default(), diverted(&fallback)?)),
             Decision::Withhold => Err(Problem::LinkWithheld.into()),
             Decision::Refuse { why } => Err(ApiError::gone(why)),

@@ -6,7 +6,7 @@ use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Salt;
 use linklet_dynamodb::{ClicksTable, LinksTable, ThrottleTable};
-use linklet_lambda::following::{Recorder, Spreading, UsedUp};
+use linklet_lambda::following::{Brands, Recorder, Spreading, UsedUp};
 use linklet_lambda::http::{self, Pages, ShortUrls};
 use linklet_lambda::limiter::Limiter;
 use linklet_lambda::publisher::Publisher;
@@ -41,6 +41,7 @@ async fn run() -> Result<(), StartError> {
         used_up: UsedUp::default(),
         pages: Pages::from_env(),
         short_urls: ShortUrls::from_env(),
+        brands: Brands::from_env(&tables)?,
     })
     .await
 }

@@ -45,6 +45,8 @@ impl Environment {
             ("LINKS_TABLE", "LinksTable"),
             ("CLICKS_TABLE", clicks_table),
             ("THROTTLE_TABLE", "ThrottleTable"),
+            ("USERS_TABLE", "UsersTable"),
+            ("REGISTRATION", "invited"),
             ("ANALYTICS_QUEUE_URL", parking.as_str()),
             ("RAW_CLICK_DAYS", "396"),
             ("CLICK_RECORDING", recording),

@@ -3,12 +3,14 @@
 //! The link's status is judged before the password, since hashing costs most. A wrong password takes no use of the link, and rules
 //! are judged last. The click is stored before the answer, since whoever waits for a hash doesn't notice.
 
+use std::sync::OnceLock;
+
 use linklet_domain::{
     Asker, Click, Decision, Intent, Invalid, LinkStatus, Record, RedirectTarget, Salt, ShortCode, TypedPassword,
-    encode_tail,
+    WorkspaceId, encode_tail,
 };
 use linklet_dynamodb::LinksTable;
-use linklet_lambda::following::{Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page};
+use linklet_lambda::following::{Brands, Recorder, Use, UsedUp, Visit, diverted, led_to, note_end, page};
 use linklet_lambda::hashing::LinkHashing;
 use linklet_lambda::http::{
     ApiError, Edge, Handler, Method, Pages, Problem, Request, Response, Result, ShortUrls, StatusCode,
@@ -33,6 +35,8 @@ pub struct Unlock {
     pub short_urls: ShortUrls,
     /// Answers with pages.
     pub pages: Pages,
+    /// What workspaces show of themselves on pages.
+    pub brands: Brands,
 }
 
 const UNKNOWN: ApiError = ApiError::Problem(Problem::NotFound);
@@ -44,9 +48,10 @@ struct Body {
 
 impl Handler for Unlock {
     async fn handle(&self, request: &Request) -> Result<Response> {
-        match self.unlock(request).await {
+        let workspace = OnceLock::new();
+        match self.unlock(request, &workspace).await {
             Ok(response) => Ok(response),
-            Err(error) => page::about(error, request, self.pages),
+            Err(error) => page::about_link(error, request, self.pages, (&self.brands, workspace.get().copied())).await,
         }
     }
 }
@@ -61,7 +66,8 @@ enum Opened {
 }
 
 impl Unlock {
-    async fn unlock(&self, request: &Request) -> Result<Response> {
+    /// Notes whose the link is, if there is one.
+    async fn unlock(&self, request: &Request, workspace: &OnceLock<WorkspaceId>) -> Result<Response> {
         let code = match (request.method(), request.segments().as_slice()) {
             (&Method::POST, ["r", code] | ["r", code, ""] | [code]) => {
                 ShortCode::followed(code).map_err(|_| UNKNOWN)?
@@ -69,7 +75,7 @@ impl Unlock {
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let password = password_in(request)?;
-        match self.open(request, &code, &password).await? {
+        match self.open(request, &code, &password, workspace).await? {
             Opened::Target(target) => self.lead(request, target).await,
             Opened::Link => {
                 let (short_url, query) = (self.short_urls.of(request, &code), request.raw_query());
@@ -80,9 +86,16 @@ impl Unlock {
     }
 
     /// The link with a code, if this is its password. Whoever tries passwords or codes waits longer and longer.
-    async fn open(&self, request: &Request, code: &ShortCode, password: &TypedPassword) -> Result<Opened> {
+    async fn open(
+        &self,
+        request: &Request,
+        code: &ShortCode,
+        password: &TypedPassword,
+        workspace: &OnceLock<WorkspaceId>,
+    ) -> Result<Opened> {
         let open = async || {
             let record = self.links.redirect_target(code).await?.ok_or(UNKNOWN)?;
+            workspace.get_or_init(|| record.identity().workspace);
             match decide(request, record) {
                 Decision::Lock { target } => {
                     let stored = self.links.password_hash(&target.identity.id).await?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_dynamodb::{ClicksTable, LinksTable};
-use linklet_lambda::following::{Recorder, Spreading, UsedUp};
+use linklet_lambda::following::{Brands, Recorder, Spreading, UsedUp};
 use linklet_lambda::hashing::{Limits, LinkHashing};
 use linklet_lambda::http::{self, Pages, ShortUrls};
 use linklet_lambda::publisher::Publisher;
@@ -33,6 +33,7 @@ async fn run() -> Result<(), StartError> {
         used_up: UsedUp::default(),
         pages: Pages::from_env(),
         short_urls: ShortUrls::from_env(),
+        brands: Brands::from_env(&tables)?,
     })
     .await
 }

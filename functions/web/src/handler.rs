@@ -51,7 +51,7 @@ pub struct Web {
 
 impl Handler for Web {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        self.answer(request).or_else(|error| page::about(error, request, self.pages))
+        self.answer(request).or_else(|error| page::about(error, request, self.pages, None))
     }
 }
 

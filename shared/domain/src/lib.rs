@@ -10,6 +10,7 @@ mod audit;
 mod availability;
 mod base62;
 mod block;
+mod branding;
 mod click;
 mod click_id;
 mod closure;
@@ -68,6 +69,7 @@ pub use audit::{
 pub use availability::{Availability, LinkState, LinkStatus, RemovalReason, SuspensionReason, Suspensions};
 pub use base62::ALPHABET;
 pub use block::{Block, Blocked};
+pub use branding::{Color, Contact, Logo, LogoId};
 pub use click::{Click, CountryCode, IpHash, ParkedClick, Salt, Spread, Visitor};
 pub use click_id::ClickId;
 pub use closure::Closure;

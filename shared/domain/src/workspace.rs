@@ -3,8 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 
+use crate::link_metadata::member;
 use crate::validated::{self, string_newtype};
-use crate::{Closure, EmailAddress, ExactJson, Invalid, Revision, Timestamp, UserId, Visibility, WorkspaceId};
+use crate::{
+    Closure, Color, Contact, EmailAddress, ExactJson, Invalid, LogoId, Revision, Timestamp, UserId, Visibility,
+    WorkspaceId,
+};
 
 /// The display name of a workspace: 1–255 characters.
 #[derive(Debug, Clone, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
@@ -135,6 +139,12 @@ pub struct Workspace {
     pub destinations: Destinations,
     /// Who may see the statistics of its links, where a link doesn't say.
     pub statistics: Option<Visibility>,
+    /// The color of its visitors' pages.
+    pub color: Option<Color>,
+    /// Whom its visitors may ask.
+    pub contact: Option<Contact>,
+    /// Its logo.
+    pub logo: Option<LogoId>,
     /// Who has created it, who may have left it since.
     pub creator: UserId,
     /// When the workspace was created.
@@ -158,23 +168,33 @@ impl Workspace {
             settings: patch.settings.as_ref().unwrap_or(&self.settings).clone(),
             destinations: patch.destinations.unwrap_or(self.destinations),
             statistics: patch.statistics.unwrap_or(self.statistics),
+            color: patch.color.unwrap_or(self.color),
+            contact: member(patch.contact.as_ref(), &self.contact),
+            logo: member(patch.logo.as_ref(), &self.logo),
             ..self.clone()
         }
     }
 
     /// What strangers may know of it.
     pub fn in_public(&self) -> PublicWorkspace {
-        PublicWorkspace { name: self.name.clone(), statistics: self.statistics }
+        let Self { name, statistics, color, contact, logo, .. } = self.clone();
+        PublicWorkspace { name, statistics, color, contact, logo }
     }
 }
 
-/// What answers to strangers show of a workspace, or depend on. It names no people.
+/// What answers to strangers show of a workspace, or depend on. It names no people but whom an admin has named as the contact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublicWorkspace {
     /// The display name.
     pub name: WorkspaceName,
     /// Who may see the statistics of its links, where a link doesn't say.
     pub statistics: Option<Visibility>,
+    /// The color of its visitors' pages.
+    pub color: Option<Color>,
+    /// Whom its visitors may ask.
+    pub contact: Option<Contact>,
+    /// Its logo.
+    pub logo: Option<LogoId>,
 }
 
 /// Changes to a workspace. `None` leaves a property unchanged.
@@ -190,6 +210,12 @@ pub struct WorkspacePatch {
     pub destinations: Option<Destinations>,
     /// Who may see the statistics of its links; `Some(None)` leaves it to the system.
     pub statistics: Option<Option<Visibility>>,
+    /// The color of its visitors' pages; `Some(None)` is that of all.
+    pub color: Option<Option<Color>>,
+    /// Whom its visitors may ask; `Some(None)` is nobody.
+    pub contact: Option<Option<Contact>>,
+    /// Its logo; `Some(None)` is none.
+    pub logo: Option<Option<LogoId>>,
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
-use linklet_domain::{PublicWorkspace, Timestamp, Visibility, WorkspaceId};
+use linklet_domain::{LogoId, PublicWorkspace, Timestamp, Visibility, WorkspaceId};
 use linklet_dynamodb::{PublicWorkspaces, RepositoryError};
 use lru::LruCache;
 use parking_lot::Mutex;
@@ -58,5 +58,13 @@ impl KnownWorkspaces {
         let found = self.table.find(id).await?.map(Arc::new);
         self.held.lock().put(*id, (now, found.clone()));
         Ok(found)
+    }
+
+    /// The file of a logo.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn logo(&self, id: &LogoId) -> Result<Option<Vec<u8>>, RepositoryError> {
+        self.table.logo(id).await
     }
 }

@@ -1,13 +1,14 @@
 //! The JSON representation of a workspace in the API.
 
 use linklet_domain::{
-    Destinations, Timestamp, Visibility, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
+    Color, Contact, Destinations, Timestamp, Visibility, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
+    WorkspaceSlug,
 };
 use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 
 use crate::config::ConfigError;
-use crate::http::{Response, StatusCode, json, tagged};
+use crate::http::{Request, Response, ShortUrls, StatusCode, json, tagged};
 use crate::public_workspaces::default_statistics;
 
 /// A workspace as the API shows it.
@@ -21,6 +22,9 @@ pub struct WorkspaceView<'a> {
     destinations: Destinations,
     statistics: Option<Visibility>,
     default_statistics: Visibility,
+    color: Option<Color>,
+    contact: Option<&'a Contact>,
+    logo_url: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -32,10 +36,12 @@ fn as_json<S: Serializer>(settings: &WorkspaceSettings, serializer: S) -> Result
 }
 
 /// How workspaces are shown.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct WorkspaceViews {
     /// Who may see statistics where neither a link nor its workspace says so.
     pub default_statistics: Visibility,
+    /// Builds the addresses of logos.
+    pub short_urls: ShortUrls,
 }
 
 impl WorkspaceViews {
@@ -44,14 +50,13 @@ impl WorkspaceViews {
     /// # Errors
     /// When a variable is missing or invalid.
     pub fn from_env() -> Result<Self, ConfigError> {
-        Ok(Self { default_statistics: default_statistics()? })
+        Ok(Self { default_statistics: default_statistics()?, short_urls: ShortUrls::from_env() })
     }
 
     /// A workspace as the API shows it.
-    pub fn of<'a>(&self, workspace: &'a Workspace) -> WorkspaceView<'a> {
+    pub fn of<'a>(&self, request: &Request, workspace: &'a Workspace) -> WorkspaceView<'a> {
         let Workspace { id: workspace_id, name, slug, settings, .. } = workspace;
-        let Workspace { destinations, statistics, created_at, updated_at, .. } = *workspace;
-        let Self { default_statistics } = *self;
+        let Workspace { destinations, statistics, color, created_at, updated_at, .. } = *workspace;
         WorkspaceView {
             workspace_id,
             name,
@@ -59,14 +64,17 @@ impl WorkspaceViews {
             settings,
             destinations,
             statistics,
-            default_statistics,
+            default_statistics: self.default_statistics,
+            color,
+            contact: workspace.contact.as_ref(),
+            logo_url: workspace.logo.as_ref().map(|id| self.short_urls.of_logo(request, id)),
             created_at,
             updated_at,
         }
     }
 
     /// 200 with a workspace, and its entity tag.
-    pub fn answer(&self, workspace: &Workspace) -> Response {
-        tagged(json(StatusCode::OK, &self.of(workspace)), &workspace.id, workspace.revision)
+    pub fn answer(&self, request: &Request, workspace: &Workspace) -> Response {
+        tagged(json(StatusCode::OK, &self.of(request, workspace)), &workspace.id, workspace.revision)
     }
 }

@@ -18,7 +18,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
-    MemberOutcome, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
+    MemberOutcome, PublicWorkspaces, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable,
+    WatchTable,
 };
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
@@ -26,7 +27,7 @@ use linklet_lambda::batch::{Consumer, DeadLetterQueue};
 use linklet_lambda::blocks::Blocks;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::email_requests::EmailRequests;
-use linklet_lambda::following::{ClickRecording, Recorder, Spreading, UsedUp};
+use linklet_lambda::following::{Brands, ClickRecording, Recorder, Spreading, UsedUp};
 use linklet_lambda::guesses::Guesses;
 use linklet_lambda::hashing::{Limits, LinkHashing};
 use linklet_lambda::http::{Edge, Pages, ShortUrls};
@@ -380,7 +381,7 @@ pub fn leave(db: &TestDynamoDb) -> Leave {
             targets: db.watch(),
             notifications: db.notifications(),
         },
-        views: WorkspaceViews { default_statistics: Visibility::Public },
+        views: WorkspaceViews { default_statistics: Visibility::Public, short_urls: ShortUrls::new(None) },
     }
 }
 
@@ -396,10 +397,21 @@ pub fn jobs_api(db: &TestDynamoDb) -> JobsApi {
 }
 
 pub fn redirect(db: &TestDynamoDb) -> Redirect {
-    redirect_with(db.links(), db.clicks(), db.calls())
+    Redirect { brands: brands(db), ..redirect_with(db.links(), db.clicks(), db.calls()) }
 }
 
-/// With the limit that is deployed unless a parameter says otherwise.
+/// The beginning of a PNG of this size, which is all of it that is looked at.
+pub fn png(width: u32, height: u32) -> Vec<u8> {
+    let sides = [width, height].map(u32::to_be_bytes).concat();
+    [b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR", sides.as_slice(), &[8, 6, 0, 0, 0, 1, 2, 3, 4]].concat()
+}
+
+/// What workspaces show of themselves where not everybody may register.
+pub fn brands(db: &TestDynamoDb) -> Brands {
+    Brands { workspaces: KnownWorkspaces::new(db.public_workspaces()), shows_logos: true }
+}
+
+/// With the limit that is deployed unless a parameter says otherwise, and without what workspaces show of themselves.
 pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTable) -> Redirect {
     Redirect {
         links,
@@ -413,6 +425,10 @@ pub fn redirect_with(links: LinksTable, clicks: ClicksTable, calls: ThrottleTabl
         used_up: UsedUp::default(),
         pages: Pages::default(),
         short_urls: ShortUrls::new(None),
+        brands: Brands {
+            workspaces: KnownWorkspaces::new(PublicWorkspaces(TestDynamoDb::unreachable_table("UsersTable"))),
+            shows_logos: false,
+        },
     }
 }
 
@@ -426,6 +442,7 @@ pub fn unlock(db: &TestDynamoDb) -> Unlock {
         edge: Edge::None,
         pages: Pages::default(),
         short_urls: ShortUrls::new(None),
+        brands: brands(db),
     }
 }
 

@@ -8,7 +8,7 @@ use linklet_domain::{Timestamp, UserId, Workspace, WorkspaceId};
 
 use super::UsersTable;
 use super::item::{
-    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, member_key,
+    KEY_PREFIX, KeyItem, MEMBER_PREFIX, WorkspaceMemberItem, api_key_key, invitations_partition, logo_key, member_key,
     public_key, slug_key, workspace_key, workspace_partition,
 };
 use crate::item::{Key, SortKeys, text};
@@ -168,19 +168,23 @@ impl UsersTable {
         self.0.delete_all(PURGE, rows.into_iter().map(Key::into_item).collect()).await
     }
 
-    /// Deletes a workspace that nobody can bring back, with what strangers may know of it, and frees its slug. Its name isn't unique.
+    /// Deletes a workspace that nobody can bring back, with what strangers may know of it and its logo, and frees its slug. Its name isn't unique.
     ///
     /// # Errors
     /// When DynamoDB can't be reached, or the workspace has changed since it was read.
     pub async fn forget_workspace(&self, workspace: &Workspace, now: Timestamp) -> Result<()> {
         let gone = self.0.delete(PURGE, workspace_key(&workspace.id));
-        let gone = gone.only_if("restorable_until <= :now AND slug = :slug");
+        let has_logo = if workspace.logo.is_some() { "logo = :logo" } else { "attribute_not_exists(logo)" };
+        let gone = gone.only_if(format!("restorable_until <= :now AND slug = :slug AND {has_logo}"));
+        let gone = gone.values(workspace.logo.as_ref().map(|id| (":logo", text(id))));
+        let logo = workspace.logo.as_ref().map(|id| self.0.delete(PURGE, logo_key(id)).action()).transpose()?;
         let slug = self.0.delete(PURGE, slug_key(&workspace.slug));
         let slug = slug.only_if("attribute_not_exists(pk) OR workspace_id = :workspace");
         Transaction::new(PURGE)
             .and(gone.values([(":now", text(&now)), (":slug", text(&workspace.slug))]).action()?, ())
             .and(slug.value(":workspace", text(&workspace.id)).action()?, ())
             .and(self.0.delete(PURGE, public_key(&workspace.id)).action()?, ())
+            .and_each(logo, ())
             .or_fail(&self.0.client)
             .await
     }

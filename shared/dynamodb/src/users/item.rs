@@ -6,10 +6,11 @@ mod tokens;
 
 use linklet_domain::{
     Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
-    MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, SessionId, SignInPlace, Timestamp,
-    TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
+    Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, SessionId,
+    SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
 pub(super) use self::invitations::{InvitationItem, InvitationTokenItem, InvitedTo};
 pub(super) use self::keys::{KeyItem, LastUse};
@@ -71,6 +72,11 @@ pub(super) fn workspace_key(workspace: &WorkspaceId) -> Key {
 /// The key of what strangers may know of a workspace. IAM roles in `template.yaml` name the prefix of the partition key.
 pub(super) fn public_key(workspace: &WorkspaceId) -> Key {
     Key::new(format!("PUBLIC#{workspace}"), "PUBLIC")
+}
+
+/// The key of a logo. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn logo_key(id: &LogoId) -> Key {
+    Key::new(format!("LOGO#{id}"), "LOGO")
 }
 
 pub(super) fn member_key(user: &UserId, workspace: &WorkspaceId) -> Key {
@@ -370,6 +376,20 @@ pub(super) type PublicItem = Stored<PublicWorkspace>;
 impl PublicItem {
     pub(super) fn of(workspace: &Workspace) -> Self {
         Self { key: public_key(&workspace.id), value: workspace.in_public(), ttl: None }
+    }
+}
+
+/// `LOGO#<id>` / `LOGO`: the logo of a workspace. Its id is a hash of what it is, so it never changes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LogoItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub png: ByteBuf,
+}
+
+impl LogoItem {
+    pub(super) fn new(id: &LogoId, logo: &Logo) -> Self {
+        Self { key: logo_key(id), png: ByteBuf::from(logo.as_bytes()) }
     }
 }
 

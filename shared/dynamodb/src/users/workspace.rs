@@ -2,12 +2,12 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use linklet_domain::{
-    AuditAction, AuditContext, AuditEntry, AuditSubject, Precondition, Timestamp, UserId, Workspace, WorkspaceId,
+    AuditAction, AuditContext, AuditEntry, AuditSubject, Logo, Precondition, Timestamp, UserId, Workspace, WorkspaceId,
     WorkspacePatch, WorkspaceSlug,
 };
 
 use super::UsersTable;
-use super::item::{PublicItem, SlugItem, slug_key, workspace_key};
+use super::item::{LogoItem, PublicItem, SlugItem, logo_key, slug_key, workspace_key};
 use crate::item::{number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
 use crate::{Result, revision};
@@ -51,6 +51,34 @@ impl UsersTable {
         precondition: &Precondition,
         origin: &AuditContext,
     ) -> Result<WorkspaceOutcome> {
+        self.change_with_logo(id, caller, (patch, None), precondition, origin).await
+    }
+
+    /// Gives a workspace another logo, or takes away the one that it has, as [`Self::change_workspace`] changes anything else. The file
+    /// before is deleted in the same transaction.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn change_logo(
+        &self,
+        id: &WorkspaceId,
+        caller: &UserId,
+        logo: Option<&Logo>,
+        precondition: &Precondition,
+        origin: &AuditContext,
+    ) -> Result<WorkspaceOutcome> {
+        let patch = WorkspacePatch { logo: Some(logo.map(|logo| logo.id_in(id))), ..WorkspacePatch::default() };
+        self.change_with_logo(id, caller, (&patch, logo), precondition, origin).await
+    }
+
+    async fn change_with_logo(
+        &self,
+        id: &WorkspaceId,
+        caller: &UserId,
+        (patch, logo): (&WorkspacePatch, Option<&Logo>),
+        precondition: &Precondition,
+        origin: &AuditContext,
+    ) -> Result<WorkspaceOutcome> {
         retry_on_conflict(CHANGE, async || {
             let Some(current) = self.workspace(id).await? else { return Ok(Some(WorkspaceOutcome::NoWorkspace)) };
             // The condition of the write names the same revision. A patch that changes nothing has no write.
@@ -69,6 +97,7 @@ impl UsersTable {
                     .and(self.slug_claim(&current, slug)?, Some(WorkspaceOutcome::SlugTaken))
                     .and(self.slug_release(&current)?, None);
             }
+            let transaction = transaction.and_each(self.logo_change(&current, &changed, logo)?, None);
             let transaction = transaction.and(self.0.put(&PublicItem::of(&changed))?, None);
             let transaction = transaction.and(self.entry(&entry_of_change(origin, &current, &changed))?, None);
             Ok(match transaction.send(&self.0.client).await? {
@@ -78,6 +107,21 @@ impl UsersTable {
             })
         })
         .await
+    }
+
+    /// The actions that store another logo and delete the one before.
+    fn logo_change(
+        &self,
+        before: &Workspace,
+        after: &Workspace,
+        logo: Option<&Logo>,
+    ) -> Result<Vec<TransactWriteItem>> {
+        if before.logo == after.logo {
+            return Ok(Vec::new());
+        }
+        let added = after.logo.as_ref().zip(logo).map(|(id, logo)| self.0.put(&LogoItem::new(id, logo)));
+        let removed = before.logo.as_ref().map(|id| self.0.delete(CHANGE, logo_key(id)).action());
+        added.into_iter().chain(removed).collect()
     }
 
     fn slug_claim(&self, current: &Workspace, slug: &WorkspaceSlug) -> Result<TransactWriteItem> {
@@ -100,20 +144,22 @@ impl UsersTable {
         patch: &WorkspacePatch,
         now: Timestamp,
     ) -> Result<TransactWriteItem> {
-        let WorkspacePatch { name, slug, settings, destinations, statistics } = patch;
+        let WorkspacePatch { name, slug, settings, destinations, .. } = patch;
+        let given = removable(patch);
         let set: Vec<(&str, AttributeValue)> = [
             name.as_ref().map(|name| ("name", text(name))),
             slug.as_ref().map(|slug| ("slug", text(slug))),
             settings.as_ref().map(|settings| ("settings", text(settings))),
             destinations.map(|destinations| ("destinations", text(&destinations))),
-            statistics.flatten().map(|statistics| ("statistics", text(&statistics))),
             Some(("updated_at", text(&now))),
             Some(("revision", number(&current.revision.next()))),
         ]
         .into_iter()
         .flatten()
+        .chain(given.iter().filter_map(|(name, value)| Some((*name, value.clone()?))))
         .collect();
-        let removed: Vec<_> = [(*statistics == Some(None)).then_some("#statistics")].into_iter().flatten().collect();
+        let removed = given.iter().filter(|(_, value)| value.is_none());
+        let removed: Vec<_> = removed.map(|(name, _)| format!("#{name}")).collect();
         let mut expression = if removed.is_empty() { String::new() } else { format!("REMOVE {} ", removed.join(", ")) };
         let assignments: Vec<_> = set.iter().map(|(name, _)| format!("#{name} = :{name}")).collect();
         expression.push_str(&format!("SET {}", assignments.join(", ")));
@@ -128,8 +174,22 @@ impl UsersTable {
     }
 }
 
+/// What a patch sets or takes away of that which a workspace may have none of.
+fn removable(patch: &WorkspacePatch) -> Vec<(&'static str, Option<AttributeValue>)> {
+    let WorkspacePatch { statistics, color, contact, logo, .. } = patch;
+    [
+        statistics.map(|statistics| ("statistics", statistics.map(|value| text(&value)))),
+        color.map(|color| ("color", color.map(|value| text(&value)))),
+        contact.as_ref().map(|contact| ("contact", contact.as_ref().map(text))),
+        logo.as_ref().map(|logo| ("logo", logo.as_ref().map(text))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 /// What the audit log says of a change of a workspace: the members that were changed, each with its value. Of settings, which are
-/// whatever clients store, it says only that they were.
+/// whatever clients store, and of a logo it says only that they were.
 fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace) -> AuditEntry {
     let said = |workspace: &Workspace| {
         let name = (before.name != after.name).then(|| format!("name: {}", workspace.name));
@@ -137,9 +197,20 @@ fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace)
         let settings = (before.settings != after.settings).then(|| "settings".to_owned());
         let destinations = before.destinations != after.destinations;
         let destinations = destinations.then(|| format!("destinations: {}", workspace.destinations));
-        let statistics = workspace.statistics.map_or_else(|| "default".to_owned(), |statistics| statistics.to_string());
-        let statistics = (before.statistics != after.statistics).then(|| format!("statistics: {statistics}"));
-        [name, slug, destinations, statistics, settings].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let given =
+            |name: &str, value: Option<String>| format!("{name}: {}", value.unwrap_or_else(|| "default".to_owned()));
+        let statistics = workspace.statistics.map(|statistics| statistics.to_string());
+        let statistics = (before.statistics != after.statistics).then(|| given("statistics", statistics));
+        let color = workspace.color.map(|color| color.to_string());
+        let color = (before.color != after.color).then(|| given("color", color));
+        let contact = workspace.contact.as_ref().map_or_else(|| "none".to_owned(), |contact| contact.to_string());
+        let contact = (before.contact != after.contact).then(|| format!("contact: {contact}"));
+        let logo = (before.logo != after.logo).then(|| "logo".to_owned());
+        [name, slug, destinations, statistics, color, contact, logo, settings]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let subject = AuditSubject::Workspace(before.id);
     origin.in_workspace(&before.id, AuditAction::WorkspaceChanged, subject).from(&said(before)).to(&said(after))

@@ -2,6 +2,7 @@
 
 pub mod page;
 
+mod brand;
 mod pace;
 mod recorder;
 mod spreading;
@@ -11,6 +12,7 @@ mod visit;
 use linklet_domain::TargetUrl;
 use linklet_dynamodb::{Exhaustion, LinksTable};
 
+pub use self::brand::{Brand, Brands};
 pub use self::pace::Pace;
 pub use self::recorder::{ClickRecording, Recorder};
 pub use self::spreading::{Advice, Spreading};

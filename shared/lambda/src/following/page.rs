@@ -2,11 +2,12 @@
 
 use std::{borrow::Cow, fmt::Write as _, sync::LazyLock};
 
-use linklet_domain::{Preview, ShortCode};
+use linklet_domain::{Preview, ShortCode, WorkspaceId};
 
+use super::{Brand, Brands};
 use crate::http::{
     ApiError, HeaderValue, Pages, Problem, Request, Response, Result, StatusCode, escaped, header, policy_of_form,
-    policy_of_style,
+    policy_of_style, policy_of_styles,
 };
 
 /// The colours, corners and sizes are those of the web application.
@@ -62,25 +63,27 @@ fn policy_with_form() -> HeaderValue {
     POLICY.clone()
 }
 
-/// A page for people whom a link doesn't redirect, with the headers of the problem document that everybody else gets.
+/// A page for people whom a link doesn't redirect, with the headers of the problem document that everybody else gets, and with what the
+/// link's workspace shows of itself.
 ///
 /// # Errors
 /// The error itself, for those who prefer a document.
-pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Response> {
+pub fn about(error: ApiError, request: &Request, pages: Pages, brand: Option<&Brand>) -> Result<Response> {
     if !request.wants_html() {
         return Err(error);
     }
     let problem = error.problem();
-    let (page, policy) = match problem {
+    let page = match problem {
         Problem::LinkPasswordRequired | Problem::LinkPasswordWrong | Problem::TooManyAttempts => {
-            (asking(problem, &action(request)), policy_with_form())
+            asking(problem, &action(request))
         }
-        Problem::NotFound => (of(problem, about_case(request), pages.contact), policy()),
+        Problem::NotFound => of(problem, about_case(request), pages.contact),
         Problem::LinkSuspended | Problem::LinkWithheld if pages.contact.is_some() => {
-            (of(problem, " If this is a mistake, email the address below.", pages.contact), policy())
+            of(problem, " If this is a mistake, email the address below.", pages.contact)
         }
-        _ => (of(problem, "", pages.contact), policy()),
+        _ => of(problem, "", pages.contact),
     };
+    let (page, policy) = page.branded(brand, Some(problem), request);
     let (parts, _) = error.into_response(request).into_parts();
     let mut response = pages.html(request, parts.status, page, policy);
     for (name, value) in parts.headers.iter().filter(|(name, _)| *name != header::CONTENT_TYPE) {
@@ -89,15 +92,50 @@ pub fn about(error: ApiError, request: &Request, pages: Pages) -> Result<Respons
     Ok(noindex(response))
 }
 
-/// The page that asks for a link's password, or the problem document that everybody else gets.
-pub fn locked(request: &Request, pages: Pages) -> Response {
-    let problem = ApiError::from(Problem::LinkPasswordRequired);
-    about(problem, request, pages).unwrap_or_else(|problem| problem.into_response(request))
+/// A page about a link, with what its workspace shows of itself, which is read for this.
+///
+/// # Errors
+/// As of [`about`].
+pub async fn about_link(
+    error: ApiError,
+    request: &Request,
+    pages: Pages,
+    (brands, owner): (&Brands, Option<WorkspaceId>),
+) -> Result<Response> {
+    let brand = match owner.filter(|_| request.wants_html() && names_its_owner(error.problem())) {
+        // Boxed, since a redirect would otherwise carry the room for a call.
+        Some(workspace) => Box::pin(brands.find(&workspace, request.received_at)).await,
+        None => None,
+    };
+    about(error, request, pages, brand.as_ref())
+}
+
+/// Whether the page about a problem says whose the link is. A suspended link may have done harm, so nobody is led to its owner.
+fn names_its_owner(problem: Problem) -> bool {
+    matches!(
+        problem,
+        Problem::LinkExpired
+            | Problem::LinkDeleted
+            | Problem::LinkPurged
+            | Problem::LinkScheduled
+            | Problem::LinkExhausted
+            | Problem::LinkInactive
+            | Problem::LinkPasswordRequired
+            | Problem::LinkPasswordWrong
+            | Problem::TooManyAttempts
+    )
 }
 
 /// The page for machines that open links of their own accord. It says nothing of the target.
-pub fn teaser(preview: Option<&Preview>, short_url: &str, request: &Request, pages: Pages) -> Response {
-    let mut response = pages.html(request, StatusCode::OK, teaser_of(preview, short_url), policy());
+pub fn teaser(
+    preview: Option<&Preview>,
+    short_url: &str,
+    request: &Request,
+    pages: Pages,
+    brand: Option<&Brand>,
+) -> Response {
+    let (page, policy) = teaser_of(preview, short_url).branded(brand, None, request);
+    let mut response = pages.html(request, StatusCode::OK, page, policy);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     noindex(response)
 }
@@ -109,13 +147,20 @@ pub fn noindex(mut response: Response) -> Response {
 }
 
 /// A small page about a problem, with the address for reports of abuse.
-fn of(problem: Problem, more_advice: &str, contact: Option<&str>) -> String {
+fn of(problem: Problem, more_advice: &str, contact: Option<&str>) -> Page {
     let code = problem.status().as_u16();
     let Words { what, advice } = words(problem);
     let contact = contact
         .map(escaped)
         .map_or_else(String::new, |contact| format!(r#" · Report abuse: <a href="mailto:{contact}">{contact}</a>"#));
-    page(what, "", DRAWING, &format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>\n<small>{code}{contact}</small>"))
+    Page {
+        title: Cow::Borrowed(what),
+        head: String::new(),
+        drawing: DRAWING,
+        content: format!("<h1>{what}</h1>\n<p>{advice}{more_advice}</p>"),
+        end: format!("\n<small>{code}{contact}</small>"),
+        has_form: false,
+    }
 }
 
 /// What there is to say of capital and small letters: they matter only in codes that may be generated.
@@ -141,7 +186,7 @@ fn action(request: &Request) -> String {
 }
 
 /// The page that asks for a link's password.
-fn asking(problem: Problem, action: &str) -> String {
+fn asking(problem: Problem, action: &str) -> Page {
     let Words { what, advice } = words(problem);
     let (class, described) = match problem {
         Problem::LinkPasswordWrong => (r#" class="wrong" role="alert""#, r#" aria-invalid="true""#),
@@ -157,11 +202,18 @@ fn asking(problem: Problem, action: &str) -> String {
 <button>Open link</button>
 </form>"#
     );
-    page(what, "", LOCK, &form)
+    Page {
+        title: Cow::Borrowed(what),
+        head: String::new(),
+        drawing: LOCK,
+        content: form,
+        end: String::new(),
+        has_form: true,
+    }
 }
 
 /// The page for machines, with what chats and social networks show (the [Open Graph protocol](https://ogp.me)).
-fn teaser_of(preview: Option<&Preview>, short_url: &str) -> String {
+fn teaser_of(preview: Option<&Preview>, short_url: &str) -> Page {
     const NAME: &str = "Short link";
     let Preview { title, description, image } = preview.cloned().unwrap_or_default();
     let title = title.as_ref().map_or(Cow::Borrowed(NAME), |title| escaped(title.as_str()));
@@ -186,29 +238,59 @@ fn teaser_of(preview: Option<&Preview>, short_url: &str) -> String {
     let text = description
         .as_ref()
         .map_or(Cow::Borrowed("Open this link to continue."), |description| escaped(description.as_str()));
-    page(&title, &meta, DRAWING, &format!("<h1>{title}</h1>\n<p>{text}</p>"))
+    let content = format!("<h1>{title}</h1>\n<p>{text}</p>");
+    let title = Cow::Owned(title.into_owned());
+    Page { title, head: meta, drawing: DRAWING, content, end: String::new(), has_form: false }
 }
 
-/// A page with this title, further elements of its head, and content, all of them HTML.
-fn page(title: &str, head: &str, drawing: &str, content: &str) -> String {
-    format!(
-        r#"<!doctype html>
+/// A page, whose parts are HTML.
+struct Page {
+    title: Cow<'static, str>,
+    /// Further elements of its head.
+    head: String,
+    drawing: &'static str,
+    content: String,
+    /// What stands below all else.
+    end: String,
+    /// Whether it has a form.
+    has_form: bool,
+}
+
+impl Page {
+    /// The page with what its workspace shows of itself, and its policy.
+    fn branded(self, brand: Option<&Brand>, problem: Option<Problem>, request: &Request) -> (String, HeaderValue) {
+        let Some(brand) = brand else {
+            let policy = if self.has_form { policy_with_form() } else { policy() };
+            return (self.html("", self.drawing, ""), policy);
+        };
+        let (style, logo, sentence) = (brand.style(), brand.logo(request), brand.sentence(problem));
+        let page = self.html(&style, logo.as_deref().unwrap_or(self.drawing), &sentence);
+        (page, policy_of_styles(&[STYLE, &style], self.has_form))
+    }
+
+    fn html(&self, style: &str, picture: &str, sentence: &str) -> String {
+        let Self { title, head, content, end, .. } = self;
+        let style = if style.is_empty() { String::new() } else { format!("<style>{style}</style>\n") };
+        let sentence = if sentence.is_empty() { String::new() } else { format!("\n{sentence}") };
+        format!(
+            r#"<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 {head}<style>{STYLE}</style>
-</head>
+{style}</head>
 <body>
 <main>
-{drawing}
-{content}
+{picture}
+{content}{sentence}{end}
 </main>
 </body>
 </html>
 "#
-    )
+        )
+    }
 }
 
 /// What a page says.
@@ -256,6 +338,10 @@ fn words(problem: Problem) -> Words {
 mod tests {
     use super::*;
 
+    fn plain(page: &Page) -> String {
+        page.html("", page.drawing, "")
+    }
+
     /// All that there is to say to people.
     const PROBLEMS: [Problem; 22] = [
         Problem::LinkWithheld,
@@ -284,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_page_says_what_has_happened_and_what_to_do() {
-        let page = of(Problem::LinkExpired, "", Some("abuse@example.com"));
+        let page = plain(&of(Problem::LinkExpired, "", Some("abuse@example.com")));
 
         for part in [
             "<h1>This link has expired</h1>",
@@ -299,16 +385,17 @@ mod tests {
     #[test]
     fn only_a_failure_of_ours_is_called_one() {
         for problem in PROBLEMS.into_iter().filter(|problem| *problem != Problem::Internal) {
-            assert!(!of(problem, "", None).contains("Something went wrong"), "{problem:?}");
+            assert!(!plain(&of(problem, "", None)).contains("Something went wrong"), "{problem:?}");
         }
     }
 
     #[test]
     fn a_page_is_small() {
         for problem in PROBLEMS {
-            assert!(of(problem, "", None).len() < 3_072, "{problem:?}: {} bytes", of(problem, "", None).len());
+            let bytes = plain(&of(problem, "", None)).len();
+            assert!(bytes < 3_072, "{problem:?}: {bytes} bytes");
         }
-        assert!(asking(Problem::LinkPasswordWrong, "").len() < 4_096);
+        assert!(plain(&asking(Problem::LinkPasswordWrong, "")).len() < 4_096);
     }
 
     #[test]
@@ -318,7 +405,7 @@ mod tests {
         )
         .unwrap();
 
-        let page = teaser_of(Some(&preview), "https://go.example/launch");
+        let page = plain(&teaser_of(Some(&preview), "https://go.example/launch"));
 
         assert!(!page.contains("<script"), "{page}");
         for part in [
@@ -329,6 +416,6 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part} in {page}");
         }
-        assert!(!teaser_of(None, "https://go.example/launch").contains("og:image"));
+        assert!(!plain(&teaser_of(None, "https://go.example/launch")).contains("og:image"));
     }
 }

@@ -51,7 +51,7 @@ pub use self::listing::{ListPage, NextPage, list_response};
 pub use self::negotiation::{accepts_gzip, matches, prefers_brotli};
 pub use self::once::{Once, is_replayed, mark_as_replay, response_of};
 use self::operations::Ending;
-pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style};
+pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style, policy_of_styles};
 pub use self::problem::Problem;
 pub use self::representation::VARIES;
 pub use self::request::{BODY_BYTES, LARGE_BODY_BYTES, Request};

@@ -55,18 +55,28 @@ impl Pages {
 
 /// The `Content-Security-Policy` of a page that has this text as its only style element and needs nothing else.
 pub fn policy_of_style(style: &str) -> HeaderValue {
-    policy(style, "'none'")
+    policy(&[style], "'none'", "")
 }
+
+/// The policy of a page that has these texts as its style elements, and pictures of ours.
+pub fn policy_of_styles(styles: &[&str], has_form: bool) -> HeaderValue {
+    policy(styles, if has_form { ANYWHERE } else { "'none'" }, " img-src 'self';")
+}
+
+/// Where the answer to a form may lead.
+const ANYWHERE: &str = "'self' http: https:";
 
 /// The same of a page with a form, whose answer is a redirect to anywhere. Chromium holds `form-action` against that, too.
 pub fn policy_of_form(style: &str) -> HeaderValue {
-    policy(style, "'self' http: https:")
+    policy(&[style], ANYWHERE, "")
 }
 
-fn policy(style: &str, form_action: &str) -> HeaderValue {
-    let hash = STANDARD.encode(Sha256::digest(style));
+fn policy(styles: &[&str], form_action: &str, images: &str) -> HeaderValue {
+    let hashes: Vec<_> =
+        styles.iter().map(|style| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(style)))).collect();
+    let hashes = hashes.join(" ");
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'; base-uri 'none'; form-action {form_action}"
+        "default-src 'none'; style-src {hashes};{images} frame-ancestors 'none'; base-uri 'none'; form-action {form_action}"
     );
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }

@@ -1,4 +1,4 @@
-use linklet_domain::{Invalid, OwnAddress, Preview, ShortCode, TargetUrl};
+use linklet_domain::{Invalid, LogoId, OwnAddress, Preview, ShortCode, TargetUrl};
 
 use super::Request;
 use crate::config;
@@ -41,6 +41,11 @@ impl ShortUrls {
     /// What addresses of the web application begin with.
     pub fn base(&self, request: &Request) -> String {
         self.public_base.clone().unwrap_or_else(|| request.origin().trim_end_matches('/').to_owned())
+    }
+
+    /// The address of a logo.
+    pub fn of_logo(&self, request: &Request, id: &LogoId) -> String {
+        format!("{}/api/logos/{id}", self.base(request))
     }
 
     /// The short URL for a code outside a request, for an API that is reached at this origin.

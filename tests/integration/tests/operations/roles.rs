@@ -122,8 +122,11 @@ const RIGHTS: &str = "
     UsersTable                        KEY#           BatchGetItem DeleteItem PutItem UpdateItem: account
     UsersTable                        KEY#           BatchWriteItem DeleteItem UpdateItem: jobs
     UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview shorten stats update watch
+    UsersTable                        LOGO#          DeleteItem: jobs
+    UsersTable                        LOGO#          DeleteItem PutItem: account
+    UsersTable                        LOGO#          GetItem: redirect
     UsersTable                        PUBLIC#        DeleteItem: jobs
-    UsersTable                        PUBLIC#        GetItem: stats
+    UsersTable                        PUBLIC#        GetItem: redirect stats unlock
     UsersTable                        PUBLIC#        PutItem: account auth
     UsersTable                        RESET#         DeleteItem GetItem: auth
     UsersTable                        RESET#         PutItem: notify operate

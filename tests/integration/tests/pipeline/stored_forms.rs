@@ -125,7 +125,12 @@ fn changes() -> Vec<(&'static str, &'static str, &'static str, Value)> {
     let conditions = json!([{"type": "country", "value": "DE"}]);
     let rule = json!({"name": "german", "url": "https://example.com/de", "conditions": conditions});
     vec![
-        ("account", "PATCH", "/api/workspace", json!({"destinations": "editable"})),
+        (
+            "account",
+            "PATCH",
+            "/api/workspace",
+            json!({"destinations": "editable", "statistics": "private", "color": "#2f5bd7", "contact": "a@example.com"}),
+        ),
         (
             "shorten",
             "POST",

@@ -65,7 +65,7 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
     let created_at = first["created_at"].clone();
     let expected = json!({
         "workspace_id": ada.workspace, "name": "ada", "slug": "ada", "settings": {}, "destinations": "fixed",
-        "statistics": null, "default_statistics": "public",
+        "statistics": null, "default_statistics": "public", "color": null, "contact": null, "logo_url": null,
         "created_at": created_at, "updated_at": created_at,
     });
     assert_eq!(first, expected);
@@ -78,6 +78,11 @@ async fn a_workspace_shows_itself_and_changes_member_by_member() {
         (json!({"statistics": "private"}), "statistics", json!("private")),
         (json!({"name": "Engines", "statistics": "public"}), "statistics", json!("public")),
         (json!({"statistics": null}), "statistics", json!(null)),
+        (json!({"color": "#2F5BD7"}), "color", json!("#2f5bd7")),
+        (json!({"color": ""}), "color", json!(null)),
+        (json!({"contact": "Help@example.com"}), "contact", json!("help@example.com")),
+        (json!({"contact": "https://example.com/help"}), "contact", json!("https://example.com/help")),
+        (json!({"contact": null}), "contact", json!(null)),
         (json!({"statistics": ""}), "statistics", json!(null)),
         (json!({"settings": settings}), "settings", settings),
         (json!({"settings": {"other": true}}), "settings", json!({"other": true})),

@@ -6,6 +6,7 @@ mod account;
 mod audit_log;
 mod auth;
 mod bodies;
+mod branding;
 mod bulk;
 mod calls;
 mod closing;

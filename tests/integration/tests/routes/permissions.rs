@@ -1,6 +1,6 @@
 //! Who may do what: every route of `template.yaml`, called by everybody, on everybody's things.
 
-use linklet_domain::{Changer, InvitationId, Job, ShareToken};
+use linklet_domain::{Changer, InvitationId, Job, Logo, Precondition, ShareToken};
 
 use crate::prelude::*;
 
@@ -132,6 +132,7 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
             return vec![own, rows_by(own, by_admins), absent, absent];
         }
         "{code}" if name.starts_with("GET /api/codes/") || name.ends_with("/qr") => return vec![own; 4],
+        "{id}" if name == "GET /api/logos/{id}" => return vec![own, own, own, absent],
         "{code}" if Contract::load().is_public(route) => return vec![own, own, own, absent],
         // Each list has its own workspace's.
         _ if ["/api/jobs", "/api/keys", "/api/workspace/"].iter().any(|things| route.path.starts_with(things)) => {
@@ -212,6 +213,18 @@ impl<'d> Scene<'d> {
                     self.db.jobs().create(&job, None).await.unwrap().unwrap();
                 }
                 job.id.to_string()
+            }
+            "{id}" if path.starts_with("/api/logos/") => {
+                let logo = Logo::parse(fixture::png(16, 16)).unwrap();
+                if whose != Whose::Absent {
+                    let admin = if whose == Whose::Strangers { &self.stranger } else { &self.creator };
+                    let (users, origin) = (self.db.users(), an_origin(&admin.id));
+                    users
+                        .change_logo(&owner.workspace, &admin.id, Some(&logo), &Precondition::None, &origin)
+                        .await
+                        .unwrap();
+                }
+                logo.id_in(&owner.workspace).to_string()
             }
             "{id}" if path.starts_with("/api/me/sessions/") => {
                 let somebody = if whose == Whose::Absent { &self.creator } else { owner };

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use linklet_domain::{
-    Account, ActionFilter, AuditAction, AuditFilter, AuditLog, Destinations, EmailAddress, FullName, Invitation,
+    Account, ActionFilter, AuditAction, AuditFilter, AuditLog, Destinations, EmailAddress, FullName, Invitation, Logo,
     MailChoice, Member, Membership, OneTimeToken, Precondition, Revision, Role, Timestamp, TokenPurpose, UserId,
     Visibility, Workspace, WorkspaceId, WorkspaceName, WorkspacePatch, WorkspaceSettings, WorkspaceSlug,
 };
@@ -13,8 +13,9 @@ use linklet_dynamodb::{
 use linklet_test_support::{
     Cancellation, CapacityMeter, Fault, Faults, TestDynamoDb, a_session, an_origin, an_origin_at, removal,
 };
+use serde_json::json;
 
-use crate::fixture::{change_role, with_person};
+use crate::fixture::{self, change_role, with_person};
 
 fn registration(email: &str, slug: &str) -> Registration {
     let account = Account {
@@ -206,6 +207,9 @@ async fn a_new_workspace_has_its_creator_as_its_only_member() {
         settings: WorkspaceSettings::default(),
         destinations: Destinations::Fixed,
         statistics: None,
+        color: None,
+        contact: None,
+        logo: None,
         creator: ada.account.id,
         created_at: ada.account.created_at,
         updated_at: ada.account.created_at,
@@ -260,6 +264,32 @@ async fn what_is_public_of_a_workspace_is_written_with_it_and_names_no_people() 
     let rows = db.scan("UsersTable");
     let row = rows.iter().find(|row| row["pk"]["S"] == format!("PUBLIC#{id}")).unwrap();
     assert!(!row.to_string().contains(&ada.account.id.to_string()) && !row.to_string().contains('@'), "{row}");
+}
+
+#[tokio::test]
+async fn a_purged_workspace_leaves_neither_its_public_item_nor_its_logo() {
+    let (db, ada) = with_ada().await;
+    let (users, id, caller) = (db.users(), &ada.workspace.id, &ada.account.id);
+    let left = || {
+        let rows = db.scan("UsersTable").into_iter().map(|row| row["pk"]["S"].as_str().unwrap().to_owned());
+        rows.filter(|key| ["PUBLIC#", "LOGO#"].iter().any(|prefix| key.starts_with(prefix))).count()
+    };
+    for side in [16, 32] {
+        let logo = Logo::parse(fixture::png(side, side)).unwrap();
+        users.change_logo(id, caller, Some(&logo), &Precondition::None, &an_origin(caller)).await.unwrap();
+        assert_eq!(left(), 2);
+    }
+    let now = Timestamp::now();
+    let mut row = db.scan("UsersTable").into_iter().find(|row| row["sk"]["S"] == "WS").unwrap();
+    row["restorable_until"] = json!({"S": now});
+    db.put("UsersTable", &row);
+
+    let stale = Workspace { logo: None, ..users.workspace(id).await.unwrap().unwrap() };
+    assert!(users.forget_workspace(&stale, now).await.is_err(), "its logo would stay");
+    let workspace = users.workspace(id).await.unwrap().unwrap();
+    users.forget_workspace(&workspace, now).await.unwrap();
+
+    assert_eq!(left(), 0);
 }
 
 #[tokio::test]

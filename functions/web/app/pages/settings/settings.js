@@ -12,6 +12,7 @@ import { Chip, Choice, Status } from '../../ui/chips.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
+import { Branding } from './branding.js';
 import { CloseWorkspace } from './close-workspace.js';
 import { Jobs } from './jobs.js';
 import { Shares } from './shares.js';
@@ -27,6 +28,7 @@ export function SettingsPage() {
   return html`<${Page} title="Settings">
     <div class="narrow">
       <${ThisWorkspace} />
+      ${mayAct('admin') && html`<${Branding} />`}
       <${Templates} />
       <${ThisBrowser} />
       <${MyWorkspaces} />

@@ -16,7 +16,7 @@ import { FormFailure } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { CHOICES, DestinationsChoice } from './destinations.js';
 
-/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, statistics: import('../../core/lists.js').Visibility, settings: string, templates: string | undefined, created_at: string }} Workspace its settings as JSON, but for its UTM templates, which stand there, too */
+/** @typedef {{ name: string, slug: string, destinations: import('../../core/lists.js').Destinations, statistics: import('../../core/lists.js').Visibility, color: string | null, contact: string | null, logo_url: string | null, settings: string, templates: string | undefined, created_at: string }} Workspace its settings as JSON, but for its UTM templates, which stand there, too */
 /** @typedef {Pick<Workspace, 'name' | 'slug' | 'destinations' | 'statistics' | 'settings'>} Values */
 
 const SLUG = /^[0-9a-z][0-9a-z-]{0,98}[0-9a-z]$/;
@@ -37,9 +37,10 @@ export const readWorkspace = async () => (await readTagged()).body;
 /** Its settings stay as they are written: other programs may have larger numbers than this one. @param {string} json @returns {Workspace} */
 export function workspaceOf(json) {
   const workspace = JSON.parse(json);
-  const { name, slug, created_at, destinations = 'fixed' } = workspace;
+  const { name, slug, created_at, destinations = 'fixed', color = null, contact = null, logo_url = null } = workspace;
   const settings = memberText(json, 'settings') ?? NO_SETTINGS;
-  return { name, slug, created_at, destinations, statistics: ofWorkspace(workspace), settings: indented(withMember(settings, MEMBER, undefined)), templates: memberText(settings, MEMBER) };
+  const own = { settings: indented(withMember(settings, MEMBER, undefined)), templates: memberText(settings, MEMBER) };
+  return { name, slug, created_at, destinations, color, contact, logo_url, statistics: ofWorkspace(workspace), ...own };
 }
 
 /** All settings, as the API has them. @param {string} settings @param {string | undefined} templates */
