@@ -7,6 +7,7 @@ mod invitations;
 mod keys;
 mod members;
 mod notifications;
+mod reports;
 mod wanted_mail;
 mod workspace;
 
@@ -20,7 +21,7 @@ use linklet_lambda::http::{ApiError, Handler, Method, Once, Problem, Request, Re
 use linklet_lambda::identity::{Caller, Person, TokenVerifier};
 use linklet_lambda::telemetry::warn_of;
 
-/// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
+/// `/api/workspace`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/workspace/reports`, `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`,
 /// `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit` and `/api/me/audit`.
 pub struct Account {
     /// Verifies tokens.
@@ -125,6 +126,11 @@ impl Handler for Account {
             }
             (&Method::DELETE, ["api", "workspace", "invitations", id]) => {
                 self.withdraw_invitation(request, &admin_now().await?, id).await
+            }
+            (&Method::GET, ["api", "workspace", "reports"]) => self.list_reports(request, &member().await?).await,
+            (&Method::POST, ["api", "workspace", "reports"]) => self.want_report(request, &member_now().await?).await,
+            (&Method::DELETE, ["api", "workspace", "reports", id]) => {
+                self.end_report(request, &member_now().await?, id).await
             }
             (&Method::POST, ["api", "invitations", "look"]) => self.look_at_invitation(request).await,
             (&Method::POST, ["api", "invitations", "accept"]) => {

@@ -1,7 +1,8 @@
 use std::error::Error;
 
 use aws_sdk_sesv2::Client;
-use aws_sdk_sesv2::error::BuildError;
+use aws_sdk_sesv2::error::{BuildError, SdkError};
+use aws_sdk_sesv2::operation::send_email::SendEmailError;
 use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
 use linklet_domain::{Correspondent, EmailAddress, EmailRequest, MailCount, Salt, Timestamp, UnsubscribeToken, UserId};
 use linklet_dynamodb::{MailAdmission, Result, ThrottleTable};
@@ -97,7 +98,7 @@ impl Mailer {
         let content = |text: &str| Content::builder().data(text).charset("UTF-8").build().map_err(unmailed);
         let body = Body::builder().text(content(&mail.text())?).html(content(&mail.html())?).build();
         let headers = unsubscribing(mail).map_err(unmailed)?;
-        let message = Message::builder().subject(content(mail.subject)?).body(body).set_headers(headers).build();
+        let message = Message::builder().subject(content(&mail.subject)?).body(body).set_headers(headers).build();
         self.client
             .send_email()
             .from_email_address(&self.sender)
@@ -107,7 +108,7 @@ impl Mailer {
             .set_email_tags(Some(tags(mail, to).map_err(unmailed)?))
             .send()
             .await
-            .map_err(unmailed)?;
+            .map_err(unsent)?;
         Ok(())
     }
 }
@@ -130,6 +131,14 @@ fn tags(mail: &Mail, to: Addressee<'_>) -> Result<Vec<MessageTag>, BuildError> {
 
 /// The tag that says whose mail it is.
 pub(crate) const USER_TAG: &str = "user";
+
+/// A mail that SES has not taken, or of which nobody knows whether it has.
+fn unsent(error: SdkError<SendEmailError>) -> DeliveryError {
+    match error {
+        SdkError::ServiceError(_) | SdkError::ConstructionFailure(_) => unmailed(error),
+        error => DeliveryError::Unanswered(Box::new(error)),
+    }
+}
 
 fn unmailed(error: impl Error + Send + Sync + 'static) -> DeliveryError {
     DeliveryError::Mail(Box::new(error))

@@ -44,6 +44,7 @@ mod redirect;
 mod redirect_options;
 mod registration;
 mod renewal;
+mod report;
 mod revision;
 mod short_code;
 mod source;
@@ -114,6 +115,7 @@ pub use redirect_options::{
 };
 pub use registration::RegistrationPolicy;
 pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
+pub use report::{Report, ReportEvery, ReportId, ReportNotMailed, ReportNumbers, ReportPeriod, ReportSubscription};
 pub use revision::{Precondition, Revision};
 pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};
 pub use source::{Campaign, Source};

@@ -47,8 +47,9 @@ pub use users::{
     CreateKeyOutcome, CreateWorkspaceOutcome, Invitations, InviteOutcome, KeyChange, KeyOutcome, LastingSessions,
     LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens,
     OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, Recipient,
-    Recipients, RegisterOutcome, Registration, Removal, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions,
-    SignIn, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    Recipients, RegisterOutcome, Registration, Removal, ReportClaim, ReportReader, Reports, ResetOutcome,
+    RestoreOutcome, Session, SessionStatus, Sessions, SignIn, SubscribeOutcome, SubscriptionReader, TokenDelivery,
+    UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,

@@ -16,6 +16,7 @@ mod one_time;
 mod people;
 mod recipients;
 mod renewals;
+mod reports;
 mod room;
 mod sessions;
 mod workspace;
@@ -43,6 +44,7 @@ pub use self::one_time::{
 };
 pub use self::people::{AddressStep, PersonChange, PersonOutcome};
 pub use self::recipients::{MailAddress, Recipient, Recipients};
+pub use self::reports::{ReportClaim, ReportReader, Reports, SubscribeOutcome, SubscriptionReader};
 pub use self::sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions};
 pub use self::workspace::WorkspaceOutcome;
 pub use self::workspaces::Workspaces;
