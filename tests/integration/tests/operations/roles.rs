@@ -72,7 +72,7 @@ const RIGHTS: &str = "
     LinksTable                        USES#          DeleteItem: delete jobs
     LinksTable                        USES#          UpdateItem: redirect shorten unlock
     LinksTable/index/by-workspace     *              Query: jobs jobs-api leave list
-    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview
+    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview reports
     NotificationsTable                *              BatchWriteItem Query: jobs
     NotificationsTable                *              Query: leave
     NotificationsTable                *              Query UpdateItem: account
@@ -83,7 +83,7 @@ const RIGHTS: &str = "
     StatsTable                        OVERVIEW#      BatchWriteItem Query: jobs
     StatsTable                        OVERVIEW#      GetItem PutItem UpdateItem: overview
     StatsTable                        STATS#         BatchGetItem Query: overview
-    StatsTable                        WS#            Query: jobs overview
+    StatsTable                        WS#            Query: jobs overview reports
     ThrottleTable                     GUESS#         BatchGetItem UpdateItem: account auth leave unlock
     ThrottleTable                     GUESS#         BatchWriteItem Query: jobs
     ThrottleTable                     HASHES#        BatchGetItem UpdateItem: auth leave unlock
@@ -92,7 +92,7 @@ const RIGHTS: &str = "
     ThrottleTable                     MAIL#          UpdateItem: notify
     ThrottleTable                     PERSON#        UpdateItem: shorten update
     ThrottleTable                     WORKSPACE#     UpdateItem: delete jobs-api list overview shorten stats update
-    UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview shorten stats update watch
+    UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview reports shorten stats update watch
     UsersTable                        ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem: jobs
     UsersTable                        ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem: auth
@@ -116,6 +116,9 @@ const RIGHTS: &str = "
     UsersTable                        KEY#           BatchGetItem DeleteItem PutItem UpdateItem: account
     UsersTable                        KEY#           BatchWriteItem DeleteItem UpdateItem: jobs
     UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview shorten stats update watch
+    UsersTable                        REPORTS#       DeleteItem GetItem PutItem Query: account
+    UsersTable                        REPORTS#       DeleteItem Query: reports
+    UsersTable                        REPORTS#       UpdateItem: notify
     UsersTable                        RESET#         DeleteItem GetItem: auth
     UsersTable                        RESET#         PutItem: notify operate
     UsersTable                        SLUG#          DeleteItem: jobs
@@ -132,7 +135,7 @@ const RIGHTS: &str = "
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: operate
     UsersTable                        WS#            ConditionCheckItem PutItem UpdateItem: auth
-    UsersTable                        WS#            GetItem: shorten update watch watch-links
+    UsersTable                        WS#            GetItem: reports shorten update watch watch-links
     WatchTable                        *              BatchGetItem DeleteItem GetItem PutItem Query UpdateItem: watch
     WatchTable                        *              DeleteItem GetItem PutItem UpdateItem: watch-links
     WatchTable                        *              GetItem: shorten

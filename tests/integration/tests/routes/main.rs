@@ -38,6 +38,7 @@ mod questions;
 mod redirect;
 mod registration;
 mod renewal;
+mod reports;
 mod representations;
 mod reuse;
 mod revisions;
