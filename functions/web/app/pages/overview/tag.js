@@ -2,6 +2,7 @@
 
 import { html, useRef } from '../../vendor/preact.js';
 import { href, route } from '../../core/router.js';
+import { ReportMenu } from '../../parts/reports/reports.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
 import { Page } from '../../ui/page.js';
@@ -15,7 +16,7 @@ export function TagPage() {
   const tag = overview?.tag ?? asked;
   if (overview && overview.links.total + overview.links.archived === 0) return html`<${Nowhere} tag=${tag} />`;
   const heading = html`<span class="tag-heading"><${Icon} name="tag" /><span class="hidden">Tag </span><bdi>${tag}</bdi></span>`;
-  const actions = html`<${AsOf} known=${look.known} /><${Button} icon="links" href=${href('links', { tag })}>Links<//>`;
+  const actions = html`<${AsOf} known=${look.known} /><${Button} icon="links" href=${href('links', { tag })}>Links<//><${ReportMenu} tag=${tag} />`;
   return html`<${Page} title=${tag} heading=${heading} actions=${actions}><${Look} ...${look} /><//>`;
 }
 
