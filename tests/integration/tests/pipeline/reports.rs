@@ -116,6 +116,7 @@ async fn a_report_says_what_has_changed_and_ends_by_one_click() {
     let id = post.wants(&post.ada, ReportEvery::Week, None).await;
 
     post.run().await.unwrap();
+    assert_eq!(post.queues.events("notify")[0]["correlation_id"], "req-42", "as of the call");
     assert_eq!(post.deliver().await, 0);
 
     let (subject, text) = (post.outside.subjects().remove(0), post.outside.texts().remove(0));

@@ -27,22 +27,23 @@ const LACKS = {
   undeliverable: 'An email to you bounced, so confirm your email to get it.',
 };
 
-/** @param {Every} every @param {string} tag empty for all links */
-async function begin(every, tag) {
+/** @param {Every} every @param {string} tag empty for all links @param {import('../../ui/toast.js').ToastAction[]} [actions] */
+async function begin(every, tag, actions) {
   try {
     /** @type {Report} */
     const { not_mailed } = await call('POST /api/workspace/reports', { body: tag ? { every, tag } : { every } });
     invalidate('reports');
-    const actions = [{ label: 'Email settings', act: () => navigate(href('account', { view: 'mail' })) }];
     toast(not_mailed ? `Report added. ${LACKS[not_mailed]}` : `You’ll get this report ${TIMES[every].when}.`, { actions });
   } catch (error) {
     toastFailure('Couldn’t add the report.', error);
   }
 }
 
+const TO_LIST = { label: 'Email settings', act: () => navigate(href('account', { view: 'mail' })) };
+
 /** On the page of all links, or of a tag. @param {{ tag?: string }} props */
 export function ReportMenu({ tag = '' }) {
-  const items = EVERY.map((every) => ({ label: `Email me a ${TIMES[every].name} report`, act: () => void begin(every, tag) }));
+  const items = EVERY.map((every) => ({ label: `Email me a ${TIMES[every].name} report`, act: () => void begin(every, tag, [TO_LIST]) }));
   return html`<${Menu} class="button" label="More" items=${items}><${Icon} name="more" /><//>`;
 }
 
