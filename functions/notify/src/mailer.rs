@@ -1,6 +1,7 @@
 use std::error::Error;
 
 use aws_sdk_sesv2::Client;
+use aws_sdk_sesv2::config::{Builder, retry::RetryConfig};
 use aws_sdk_sesv2::error::{BuildError, SdkError};
 use aws_sdk_sesv2::operation::send_email::SendEmailError;
 use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
@@ -8,7 +9,8 @@ use linklet_domain::{Correspondent, EmailAddress, EmailRequest, MailCount, Salt,
 use linklet_dynamodb::{MailAdmission, Result, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
-use crate::{DeliveryError, mail::Mail};
+use crate::DeliveryError;
+use crate::mail::{Mail, MailKind};
 
 /// Sends mail through SES.
 pub struct Mailer {
@@ -99,17 +101,22 @@ impl Mailer {
         let body = Body::builder().text(content(&mail.text())?).html(content(&mail.html())?).build();
         let headers = unsubscribing(mail).map_err(unmailed)?;
         let message = Message::builder().subject(content(&mail.subject)?).body(body).set_headers(headers).build();
-        self.client
+        let request = self
+            .client
             .send_email()
             .from_email_address(&self.sender)
             .destination(Destination::builder().to_addresses(to.email.as_str()).build())
             .content(EmailContent::builder().simple(message).build())
             .set_configuration_set_name(self.configuration_set.clone())
-            .set_email_tags(Some(tags(mail, to).map_err(unmailed)?))
-            .send()
-            .await
-            .map_err(unsent)?;
-        Ok(())
+            .set_email_tags(Some(tags(mail, to).map_err(unmailed)?));
+        let sent = if mail.kind == MailKind::Report {
+            // A call that is repeated since its answer is lost could mail twice.
+            let once = Builder::new().retry_config(RetryConfig::disabled());
+            request.customize().config_override(once).send().await
+        } else {
+            request.send().await
+        };
+        sent.map(|_| ()).map_err(unsent)
     }
 }
 

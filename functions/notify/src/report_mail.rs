@@ -3,8 +3,8 @@
 //! An order may come several times: SQS delivers at least once, and a run that is repeated orders anew what isn't mailed yet. So the one
 //! conditional write of a person and period stands right before the mail, and whoever comes second finds it done. If SES refuses the mail,
 //! the claim is given up, and the message comes again until it ends in the dead-letter queue. If SES gives no answer, the mail may be on its
-//! way, so the claim stays: that report may be missing, which is logged and counted as a mail that failed, but nobody gets two. Nothing else
-//! limits these mails.
+//! way, so the call isn't repeated and the claim stays: that report may be missing, which is logged and counted as a mail that failed, but
+//! nobody gets two. Nothing else limits these mails.
 
 use linklet_domain::{ClickCount, EmailRequest, Report, ReportEvery, UnsubscribeToken};
 use linklet_dynamodb::{MailAddress, Recipient};
