@@ -254,7 +254,7 @@ routes: ## write the routes where `make watch` finds them, and the operations wh
 	WRITE_ROUTES=yes cargo test --workspace --test routes watch_and_requests
 
 # Inputs are taken from the command line only: some of these names are in many a shell's environment. See docs/costs.md.
-COST_INPUTS := CLICKS LINKS LIMITED UNLOCKS RENAMED LOGINS TARGETS WORKSPACE_TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \
+COST_INPUTS := CLICKS LINKS LIMITED UNLOCKS RENAMED REPORTS LOGINS TARGETS WORKSPACE_TARGETS VIEWS HOT PEAK MONTHS MAX_CONCURRENCY LOG_DAYS LOG_LEVEL MONITORING TRACING \
 	ACCESS_LOG CLICK_DAYS CLICK_RECOVERY EDGE FREE_TIER PRICES ASSUMPTIONS
 
 cost: ## compute what a month with CLICKS and LINKS costs (default 1000000 and 10000)

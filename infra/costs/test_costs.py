@@ -136,6 +136,7 @@ KNOWN: list[tuple[str, dict[str, float]]] = [
     ("LINKS=100000000 VIEWS=0", {"Secrets Manager": 2 * SECONDS / 300 * 0.05 / 10_000}),
     ("VIEWS=1000000", {"API Gateway": 2.1, "DynamoDB reads": reads(list_page=1, month=1, refresh=0.1)}),
     ("LOGINS=1000000", {"API Gateway": 1, "DynamoDB writes": writes(login=1)}),
+    ("REPORTS=1000000", {"SES": 100, "SQS": 1.20, "DynamoDB writes": writes(report=1), "DynamoDB reads": reads(report=1)}),
     ("RENAMED=1000000", {"DynamoDB writes": writes(rename_hundred=0.01)}),
 ]
 
@@ -249,7 +250,7 @@ class Containers(unittest.TestCase):
 class Inputs(unittest.TestCase):
     def test_more_work_costs_more_and_shared_work_costs_less(self) -> None:
         many, few = (100, 1_000, 5_000), (10, 30, 90)
-        rising = dict.fromkeys(("CLICKS", "LINKS", "VIEWS", "UNLOCKS", "LIMITED", "RENAMED", "LOGINS", "TARGETS"), many)
+        rising = dict.fromkeys(("CLICKS", "LINKS", "VIEWS", "UNLOCKS", "LIMITED", "RENAMED", "REPORTS", "LOGINS", "TARGETS"), many)
         rising |= dict.fromkeys(("MONTHS", "LOG_DAYS", "CLICK_DAYS"), few) | {"MAX_CONCURRENCY": (8, 32, 100)}
         falling = {"HOT": (0, 0.5, 1), "WORKSPACE_TARGETS": (10, 100, 1_000), "FREE_TIER": ("no", "yes")}
         for name, values in (rising | falling).items():

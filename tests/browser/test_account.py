@@ -190,6 +190,48 @@ def test_somebody_chooses_which_mail_they_get(tabs: Tabs, account: Account) -> N
     assert account.call("GET", "/api/me/notifications") == {"mail": "none"}
 
 
+ADDED = re.compile("You’ll get this report|Report added")
+
+
+def reports_of(account: Account) -> list[tuple[str, str | None]]:
+    return [(report["every"], report["tag"]) for report in account.call("GET", "/api/workspace/reports")["reports"]]
+
+
+def test_somebody_gets_reports_by_email_and_stops_them(tabs: Tabs, account: Account) -> None:
+    account.call("POST", "/api/workspace/reports", {"every": "month", "tag": "launch"})
+    tab = tabs.open(account, "account?view=mail")
+    lines = tab.page.get_by_role("list", name="Reports").get_by_role("listitem")
+    expect(lines).to_contain_text(["launch"])
+    tab.press(tab.button("Add weekly report"), says=ADDED)
+    expect(lines).to_contain_text(["launch", "All links"])
+    expect(tab.button("Add weekly report")).to_have_count(0)
+    assert reports_of(account) == [("month", "launch"), ("week", None)]
+
+    stop = tab.button("Stop (monthly, launch)")
+    with tab.failing("**/api/workspace/reports/*", 503, "service_unavailable"):
+        tab.press(stop, says="Couldn’t stop the report.")
+        expect(lines).to_have_count(2)
+    tab.press(stop, says="Report stopped.")
+    expect(lines).to_have_count(1)
+    assert reports_of(account) == [("week", None)]
+
+
+def test_a_report_says_why_none_arrives(tabs: Tabs, account: Account) -> None:
+    report = {"id": "week_0", "every": "week", "tag": None, "created_at": "2126-11-21T16:41:12.105Z", "not_mailed": "undeliverable"}
+    tab = tabs.open(account, "account?view=mail", answers={"**/api/workspace/reports?*": {"reports": [report], "next_cursor": None, "has_more": False}})
+    expect(tab.page.get_by_role("list", name="Reports")).to_contain_text("An email to you bounced, so confirm your email to get it.")
+
+
+def test_a_mailed_report_leads_to_where_it_ends(tabs: Tabs, account: Account) -> None:
+    tab = tabs.open(account, "unsubscribe?token=uns_0&report=week_0")
+    asked: list[str] = []
+    tab.answers("**/api/unsubscribe?*", lambda route: (asked.append(route.request.url), route.fulfill(status=204)))
+    expect(tab.page.get_by_text("Linklet emails you this report regularly.")).to_be_visible()
+    tab.press(tab.button("Unsubscribe"), focuses=tab.heading("You’re unsubscribed"))
+    expect(tab.page.get_by_text("You won’t get this report anymore. Other emails continue.")).to_be_visible()
+    assert asked == [f"{tab.api.url}/api/unsubscribe?token=uns_0&report=week_0"]
+
+
 def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "unsubscribe?token=uns_0%2B")
     asked: list[str] = []

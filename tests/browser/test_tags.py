@@ -49,6 +49,14 @@ def test_a_tag_leads_to_its_links_and_to_its_numbers(tabs: Tabs, shop: Account) 
     assert tab.view() == "tags/Spring"
 
 
+def test_a_tag_is_reported_by_email(tabs: Tabs, shop: Account) -> None:
+    tab = tabs.open(shop, "tags/sale")
+    tab.pick(tab.button("More"), "Email me a monthly report", says=re.compile("You’ll get this report|Report added"))
+    reports = shop.call("GET", "/api/workspace/reports")["reports"]
+    assert [(report["every"], report["tag"]) for report in reports] == [("month", "sale")]
+    tab.press(tab.button("Email settings"), shows=tab.page.get_by_role("list", name="Reports"))
+
+
 def test_a_tag_is_renamed_or_deleted_and_its_links_stay(tabs: Tabs, shop: Account) -> None:
     tab = tabs.open(shop, "tags")
     form = tab.open_dialog("Rename sale", "Rename the tag sale")

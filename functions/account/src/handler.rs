@@ -7,6 +7,7 @@ mod invitations;
 mod keys;
 mod members;
 mod notifications;
+mod reports;
 mod shares;
 mod wanted_mail;
 mod workspace;
@@ -24,9 +25,10 @@ use linklet_lambda::workspace_view::WorkspaceViews;
 
 pub use self::shares::Sharing;
 
-/// `/api/workspace`, `/api/workspace/logo`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/invitations/accept`,
-/// `/api/invitations/look`, `/api/keys`, `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`, `/api/me/notifications`,
-/// `/api/unsubscribe`, `/api/workspace/audit`, `/api/me/audit`, `/api/shares`, and what ends with `/share` of links and tags.
+/// `/api/workspace`, `/api/workspace/logo`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/workspace/reports`,
+/// `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`, `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`,
+/// `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit`, `/api/me/audit`, `/api/shares`, and what ends with `/share` of links
+/// and tags.
 pub struct Account {
     /// Verifies tokens.
     pub tokens: TokenVerifier,
@@ -144,6 +146,11 @@ impl Handler for Account {
             }
             (&Method::DELETE, ["api", "workspace", "invitations", id]) => {
                 self.withdraw_invitation(request, &admin_now().await?, id).await
+            }
+            (&Method::GET, ["api", "workspace", "reports"]) => self.list_reports(request, &member().await?).await,
+            (&Method::POST, ["api", "workspace", "reports"]) => self.want_report(request, &member_now().await?).await,
+            (&Method::DELETE, ["api", "workspace", "reports", id]) => {
+                self.end_report(request, &member_now().await?, id).await
             }
             (&Method::POST, ["api", "invitations", "look"]) => self.look_at_invitation(request).await,
             (&Method::POST, ["api", "invitations", "accept"]) => {

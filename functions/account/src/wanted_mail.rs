@@ -1,6 +1,6 @@
 //! Which notifications people get by mail, and how they get rid of them.
 
-use linklet_domain::{Actor, GuessKind, MailChoice, UnsubscribeToken};
+use linklet_domain::{Actor, GuessKind, MailChoice, ReportId, UnsubscribeToken};
 use linklet_lambda::app;
 use linklet_lambda::following::led_to;
 use linklet_lambda::guesses::Attempt;
@@ -28,10 +28,11 @@ impl Account {
 
     /// Leads whoever follows the link in a mail to the page that asks. Programs that open each link must change nothing.
     pub(crate) fn show_unsubscribing(&self, request: &Request) -> Result<Response> {
-        led_to(&app::unsubscribe_page("..", request.query("token").unwrap_or_default()), StatusCode::SEE_OTHER)
+        let (token, report) = (request.query("token").unwrap_or_default(), request.query("report"));
+        led_to(&app::unsubscribe_page("..", token, report), StatusCode::SEE_OTHER)
     }
 
-    /// Ends notifications by mail. Mail programs ask for it, without a session and with a form that nobody needs (RFC 8058).
+    /// Ends notifications by mail, or one report. Mail programs ask for it, without a session and with a form that nobody needs (RFC 8058).
     pub(crate) async fn unsubscribe(&self, request: &Request) -> Result<Response> {
         let token = request.query("token").unwrap_or_default();
         let Some(user) = UnsubscribeToken::person(token, &self.guesses.salt, request.received_at) else {
@@ -42,8 +43,15 @@ impl Account {
                 .await;
         };
         let origin = self.guesses.origin(request, Actor::Person(user));
-        if !self.users.choose_mail(&user, MailChoice::None, &origin).await? {
-            return Err(TOKEN_INVALID);
+        match request.query("report") {
+            // What is no report's id is no report that the person gets.
+            Some(report) => {
+                if let Ok(id) = ReportId::parse(report) {
+                    self.users.end_report(&id, &user, &origin).await?;
+                }
+            }
+            None if !self.users.choose_mail(&user, MailChoice::None, &origin).await? => return Err(TOKEN_INVALID),
+            None => {}
         }
         request.note_account(&user);
         Ok(no_content())

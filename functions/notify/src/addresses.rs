@@ -1,4 +1,4 @@
-use linklet_domain::{NotificationSubject, OneTimeToken, ShortCode, UnsubscribeToken, WorkspaceId};
+use linklet_domain::{NotificationSubject, OneTimeToken, Report, ReportId, ShortCode, UnsubscribeToken, WorkspaceId};
 use linklet_lambda::app;
 use linklet_lambda::config::{self, ConfigError};
 use linklet_lambda::http::ShortUrls;
@@ -62,14 +62,27 @@ impl Addresses {
         PageAddress(format!("{}/app#/w/{workspace}/{page}", self.base))
     }
 
-    /// The page on which somebody gets rid of notifications by mail.
-    pub(crate) fn unsubscribe(&self, token: &UnsubscribeToken) -> PageAddress {
-        PageAddress(app::unsubscribe_page(&self.base, token.reveal()))
+    /// The page with the numbers of a report: the overview, or that of its tag.
+    pub(crate) fn of_report(&self, report: &Report) -> PageAddress {
+        let page = match &report.tag {
+            Some(tag) => format!("tags/{}", app::encoded(tag.as_str())),
+            None => "overview".to_owned(),
+        };
+        let Report { report_id, period, .. } = report;
+        let days = format!("range=own&from={}&to={}", period.first, period.last);
+        PageAddress(format!("{}/app#/w/{}/{page}?{days}", self.base, report_id.workspace))
+    }
+
+    /// The page on which somebody gets rid of notifications by mail, or of this report.
+    pub(crate) fn unsubscribe(&self, token: &UnsubscribeToken, report: Option<&ReportId>) -> PageAddress {
+        let report = report.map(ToString::to_string);
+        PageAddress(app::unsubscribe_page(&self.base, token.reveal(), report.as_deref()))
     }
 
     /// What a mail program calls that has a button for the same (RFC 8058). It is the only address with a token in its query.
-    pub(crate) fn one_click(&self, token: &UnsubscribeToken) -> String {
-        format!("{}/api/unsubscribe?token={}", self.base, token.reveal())
+    pub(crate) fn one_click(&self, token: &UnsubscribeToken, report: Option<&ReportId>) -> String {
+        let report = report.map(|report| format!("&report={report}")).unwrap_or_default();
+        format!("{}/api/unsubscribe?token={}{report}", self.base, token.reveal())
     }
 
     /// The page on which somebody has a token for a new password mailed.

@@ -18,6 +18,7 @@ mod mail;
 mod mailer;
 mod message;
 mod notification_mail;
+mod report_mail;
 mod topic;
 
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ use futures_util::{StreamExt as _, stream};
 use linklet_domain::{EmailRequest, Event, Notification, RequestedEmail, Timestamp, Wording, wording};
 use linklet_dynamodb::{
     AuditTable, Claim, ClaimOutcome, Invitations, Names, NotificationsTable, OneTimeTokens, Recipient, Recipients,
-    RepositoryError,
+    Reports, RepositoryError,
 };
 use linklet_lambda::aws;
 use linklet_lambda::batch::{self, Consumer, DeadLetterQueue, ReceivedMessage};
@@ -51,6 +52,8 @@ pub struct Notify {
     pub tokens: OneTimeTokens,
     /// The invitations, whose tokens are mailed to whoever is invited.
     pub invitations: Invitations,
+    /// Who wants reports, of which each is mailed once.
+    pub reports: Reports,
     /// The addresses that mails contain.
     pub addresses: Addresses,
     /// The audit log, for what others than their owner have done to links, and for jobs.
@@ -86,6 +89,9 @@ pub enum DeliveryError {
     /// SES failed.
     #[error("the notification could not be mailed")]
     Mail(#[source] Box<dyn Error + Send + Sync>),
+    /// SES gave no answer, and may have sent the mail.
+    #[error("it isn't known whether the mail was sent")]
+    Unanswered(#[source] Box<dyn Error + Send + Sync>),
     /// The random number generator failed.
     #[error("no token could be made")]
     Token(#[source] getrandom::Error),
@@ -170,6 +176,7 @@ impl Notify {
             RequestedEmail::Invitation { workspace_id, workspace_name, invitation_id } => {
                 self.mail_invitation(mailer, order, (workspace_id, workspace_name), invitation_id).await
             }
+            RequestedEmail::Report(report) => self.mail_report(mailer, order, report).await,
             RequestedEmail::AccountChange { user_id, change } => self.mail_change(mailer, order, user_id, change).await,
         }
     }

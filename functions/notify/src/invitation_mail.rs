@@ -125,7 +125,7 @@ pub(crate) fn plain_person(by: &Changer) -> String {
 
 /// A name in few words without anything that a mail program makes a link or a telephone number of: whoever has chosen it may mean no
 /// good.
-fn plain_words(name: &str) -> String {
+pub(crate) fn plain_words(name: &str) -> String {
     const LONGEST: usize = 40;
     const DIGITS: usize = 4;
     let mut digits = 0;

@@ -13,7 +13,7 @@ use crate::addresses::PageAddress;
 /// A mail. It isn't `Debug`, since it may have a token.
 pub(crate) struct Mail {
     pub kind: MailKind,
-    pub subject: &'static str,
+    pub subject: Cow<'static, str>,
     /// What a mail program calls that has a button to get no more of these.
     pub unsubscribe_url: Option<String>,
     blocks: Vec<Block>,
@@ -28,11 +28,14 @@ pub(crate) enum MailKind {
     Reset,
     Verification,
     Invitation,
+    Report,
 }
 
 /// A part of a mail.
 enum Block {
     Paragraph(Cow<'static, str>),
+    /// What there is, and how many of it.
+    Counts(Vec<(String, String)>),
     /// A button of HTML, or the address in plain text.
     Button(&'static str, PageAddress),
     /// What somebody may copy.
@@ -47,12 +50,16 @@ enum Block {
 
 impl Mail {
     /// A mail without content yet.
-    pub(crate) fn new(kind: MailKind, subject: &'static str) -> Self {
-        Self { kind, subject, unsubscribe_url: None, blocks: Vec::new() }
+    pub(crate) fn new(kind: MailKind, subject: impl Into<Cow<'static, str>>) -> Self {
+        Self { kind, subject: subject.into(), unsubscribe_url: None, blocks: Vec::new() }
     }
 
     pub(crate) fn paragraph(self, text: impl Into<Cow<'static, str>>) -> Self {
         self.with(Block::Paragraph(text.into()))
+    }
+
+    pub(crate) fn counts(self, counts: Vec<(String, String)>) -> Self {
+        self.with(Block::Counts(counts))
     }
 
     /// What the mail asks for, with the words on the button.
@@ -82,6 +89,9 @@ impl Mail {
     pub(crate) fn text(&self) -> String {
         let blocks = self.blocks.iter().map(|block| match block {
             Block::Paragraph(text) => text.to_string(),
+            Block::Counts(counts) => {
+                counts.iter().map(|(of, count)| format!("{of}: {count}")).collect::<Vec<_>>().join("\n")
+            }
             Block::Button(_, page) => page.as_str().to_owned(),
             Block::Token(token) => token.clone(),
             Block::Footnote { sentence, words, page } => format!("-- \n{sentence}\n{words}: {}", page.as_str()),
@@ -91,7 +101,7 @@ impl Mail {
 
     /// The body in HTML. It has no colours but the button's, so that it is dark where the mail program is.
     pub(crate) fn html(&self) -> String {
-        let (subject, blocks) = (escaped(self.subject), self.blocks.iter().map(html_of).collect::<String>());
+        let (subject, blocks) = (escaped(&self.subject), self.blocks.iter().map(html_of).collect::<String>());
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -113,11 +123,28 @@ const BUTTON: &str = "display:inline-block;padding:10px 20px;border-radius:8px;b
     font-weight:600;text-decoration:none";
 const TOKEN: &str = "margin:0 0 16px;padding:12px;border:1px solid #8d9096;border-radius:8px;word-break:break-all;\
     font-family:ui-monospace,'SF Mono','Cascadia Mono','Roboto Mono',monospace";
+const COUNTS: &str = "width:100%;margin:0 0 16px;border-collapse:collapse";
+const COUNTED: &str = "padding:6px 0;border-bottom:1px solid #8d909666;word-break:break-all";
+const COUNT: &str =
+    "padding:6px 0 6px 16px;border-bottom:1px solid #8d909666;text-align:right;white-space:nowrap;vertical-align:top";
 const FOOTNOTE: &str = "margin:32px 0 0;padding-top:16px;border-top:1px solid #8d9096;font-size:14px";
 
 fn html_of(block: &Block) -> String {
     match block {
         Block::Paragraph(text) => format!("<p style=\"{PARAGRAPH}\">{}</p>\n", escaped(text)),
+        Block::Counts(counts) => {
+            let row = |(of, count): &(String, String)| {
+                format!(
+                    "<tr><td style=\"{COUNTED}\">{}</td><td style=\"{COUNT}\">{}</td></tr>\n",
+                    escaped(of),
+                    escaped(count)
+                )
+            };
+            format!(
+                "<table role=\"presentation\" style=\"{COUNTS}\">\n{}</table>\n",
+                counts.iter().map(row).collect::<String>()
+            )
+        }
         Block::Button(words, page) => format!("<p style=\"{PARAGRAPH}\">{}</p>\n", link(words, page, BUTTON)),
         Block::Token(token) => format!("<p style=\"{TOKEN}\">{}</p>\n", escaped(token)),
         Block::Footnote { sentence, words, page } => {

@@ -1,13 +1,16 @@
 use std::error::Error;
 
 use aws_sdk_sesv2::Client;
-use aws_sdk_sesv2::error::BuildError;
+use aws_sdk_sesv2::config::{Builder, retry::RetryConfig};
+use aws_sdk_sesv2::error::{BuildError, SdkError};
+use aws_sdk_sesv2::operation::send_email::SendEmailError;
 use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag};
 use linklet_domain::{Correspondent, EmailAddress, EmailRequest, MailCount, Salt, Timestamp, UnsubscribeToken, UserId};
 use linklet_dynamodb::{MailAdmission, Result, ThrottleTable};
 use linklet_lambda::metrics::{self, Metric};
 
-use crate::{DeliveryError, mail::Mail};
+use crate::DeliveryError;
+use crate::mail::{Mail, MailKind};
 
 /// Sends mail through SES.
 pub struct Mailer {
@@ -97,18 +100,23 @@ impl Mailer {
         let content = |text: &str| Content::builder().data(text).charset("UTF-8").build().map_err(unmailed);
         let body = Body::builder().text(content(&mail.text())?).html(content(&mail.html())?).build();
         let headers = unsubscribing(mail).map_err(unmailed)?;
-        let message = Message::builder().subject(content(mail.subject)?).body(body).set_headers(headers).build();
-        self.client
+        let message = Message::builder().subject(content(&mail.subject)?).body(body).set_headers(headers).build();
+        let request = self
+            .client
             .send_email()
             .from_email_address(&self.sender)
             .destination(Destination::builder().to_addresses(to.email.as_str()).build())
             .content(EmailContent::builder().simple(message).build())
             .set_configuration_set_name(self.configuration_set.clone())
-            .set_email_tags(Some(tags(mail, to).map_err(unmailed)?))
-            .send()
-            .await
-            .map_err(unmailed)?;
-        Ok(())
+            .set_email_tags(Some(tags(mail, to).map_err(unmailed)?));
+        let sent = if mail.kind == MailKind::Report {
+            // A call that is repeated since its answer is lost could mail twice.
+            let once = Builder::new().retry_config(RetryConfig::disabled());
+            request.customize().config_override(once).send().await
+        } else {
+            request.send().await
+        };
+        sent.map(|_| ()).map_err(unsent)
     }
 }
 
@@ -130,6 +138,14 @@ fn tags(mail: &Mail, to: Addressee<'_>) -> Result<Vec<MessageTag>, BuildError> {
 
 /// The tag that says whose mail it is.
 pub(crate) const USER_TAG: &str = "user";
+
+/// A mail that SES has not taken, or of which nobody knows whether it has.
+fn unsent(error: SdkError<SendEmailError>) -> DeliveryError {
+    match error {
+        SdkError::ServiceError(_) | SdkError::ConstructionFailure(_) => unmailed(error),
+        error => DeliveryError::Unanswered(Box::new(error)),
+    }
+}
 
 fn unmailed(error: impl Error + Send + Sync + 'static) -> DeliveryError {
     DeliveryError::Mail(Box::new(error))

@@ -8,7 +8,9 @@ use aws_sdk_sesv2::Client as Ses;
 use aws_sdk_sns::Client as Sns;
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::{Salt, Timestamp};
-use linklet_dynamodb::{AuditTable, Invitations, Names, NotificationsTable, OneTimeTokens, Recipients, ThrottleTable};
+use linklet_dynamodb::{
+    AuditTable, Invitations, Names, NotificationsTable, OneTimeTokens, Recipients, Reports, ThrottleTable,
+};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, secrets};
 use linklet_notify::{Addresses, MailLimit, Mailer, Notify, Topic};
 
@@ -40,6 +42,7 @@ async fn run() -> Result<(), StartError> {
         people: tables.at("USERS_TABLE", Recipients)?,
         tokens: tables.at("USERS_TABLE", OneTimeTokens)?,
         invitations: tables.at("USERS_TABLE", Invitations)?,
+        reports: tables.at("USERS_TABLE", Reports)?,
         addresses,
         audit_log: tables.at("AUDIT_TABLE", AuditTable)?,
         names: tables.at("USERS_TABLE", Names)?,

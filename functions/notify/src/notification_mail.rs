@@ -51,6 +51,6 @@ fn mail(addresses: &Addresses, event: &Event, worded: &Wording<'_>, is_last: boo
             "This is the {mails}th email like this within an hour. Further notifications are only shown in the app until the hour is over."
         ));
     }
-    mail.footnote("You get emails like this one about your links.", "Unsubscribe", addresses.unsubscribe(token))
-        .unsubscribed_at(addresses.one_click(token))
+    mail.footnote("You get emails like this one about your links.", "Unsubscribe", addresses.unsubscribe(token, None))
+        .unsubscribed_at(addresses.one_click(token, None))
 }

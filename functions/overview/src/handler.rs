@@ -11,6 +11,7 @@ mod view;
 
 use linklet_domain::{Link, Overview, OverviewBreakdowns, OverviewQuestion, Scope, SortOrder, TagCount, WorkspaceId};
 use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
+use linklet_lambda::gathering::Gathering;
 use linklet_lambda::http::{
     ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
 };
@@ -21,7 +22,7 @@ use linklet_lambda::shares::Shares;
 use linklet_lambda::telemetry::{chain, warn_of};
 use linklet_lambda::throttle::StatsQueryLimiter;
 
-use self::gather::{Gathered, Gathering};
+use self::gather::Gathered;
 use self::view::{BreakdownsView, OverviewView, TagsView};
 
 /// `GET /api/overview`, its `breakdowns`, and `GET /api/tags`.
@@ -150,7 +151,8 @@ impl Overviews {
     async fn made<T: Gathered>(&self, request: &Request, caller: &Caller, question: &OverviewQuestion) -> Result<T> {
         let workspace = &caller.workspace;
         // On the heap, since what reads so much at a time is larger than what waits for it.
-        let gathered = Box::pin(T::gather(Gathering::of(self, workspace, question, request.received_at)));
+        let gathering = Gathering::of((&self.links, &self.stats), workspace, question, request.received_at);
+        let gathered = Box::pin(T::gather(gathering, &self.targets));
         let made = self.questions.answer(request, caller, gathered).await?;
         warn_of(self.stats.keep_overview(workspace, question, &made).await, "an overview could not be kept");
         Ok(made)

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CorrelationId, EmailAddress, EmailRequestId, InvitationId, KeyPrefix, Role, SignInPlace, Timestamp, UserId,
+    CorrelationId, EmailAddress, EmailRequestId, InvitationId, KeyPrefix, Report, Role, SignInPlace, Timestamp, UserId,
     WorkspaceId, WorkspaceName,
 };
 
@@ -75,6 +75,8 @@ pub enum RequestedEmail {
         /// The invitation, which may have been withdrawn meanwhile.
         invitation_id: InvitationId,
     },
+    /// A report that a person wants.
+    Report(Box<Report>),
     /// What a person should hear of, whoever has changed it.
     AccountChange {
         /// Whose account it is, who is told.

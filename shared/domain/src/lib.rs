@@ -45,6 +45,7 @@ mod redirect;
 mod redirect_options;
 mod registration;
 mod renewal;
+mod report;
 mod revision;
 mod share;
 mod short_code;
@@ -118,6 +119,7 @@ pub use redirect_options::{
 };
 pub use registration::RegistrationPolicy;
 pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
+pub use report::{Report, ReportEvery, ReportId, ReportNotMailed, ReportNumbers, ReportPeriod, ReportSubscription};
 pub use revision::{Precondition, Revision};
 pub use share::{Share, ShareHash, ShareId, ShareToken, Shared};
 pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};

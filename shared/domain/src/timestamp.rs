@@ -166,6 +166,12 @@ impl Day {
         self.start().minus(Duration::from_secs(days * 86_400)).day()
     }
 
+    /// The first day of this day's month.
+    #[must_use]
+    pub fn start_of_month(self) -> Self {
+        Self(self.0.replace_day(1).unwrap_or(self.0))
+    }
+
     /// The last day of this day's month.
     #[must_use]
     pub fn end_of_month(self) -> Self {

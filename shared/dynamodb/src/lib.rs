@@ -48,8 +48,9 @@ pub use users::{
     KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names,
     NewToken, NewWorkspace, OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange,
     PersonOutcome, Profile, PublicWorkspaces, Recipient, Recipients, RegisterOutcome, Registration, Removal,
-    ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn, TokenDelivery, UsersTable, VerifyOutcome,
-    WithdrawOutcome, WorkspaceOutcome, Workspaces,
+    ReportClaim, ReportReader, Reports, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn,
+    SubscribeOutcome, SubscriptionReader, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
+    Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,

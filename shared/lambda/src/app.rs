@@ -1,7 +1,7 @@
 //! Addresses of pages of the web application, which people get by mail or from an operator.
 
 use linklet_domain::{EmailAddress, OneTimeToken, ShareToken, Shared};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 /// What is encoded in a fragment: all that a mail program or a chat may take for the end of an address, or the application for
 /// something else than a part of the value.
@@ -13,23 +13,29 @@ pub fn page_with_token(base: &str, page: &str, token: &OneTimeToken) -> String {
     format!("{}/app#/{page}?token={}", base.trim_end_matches('/'), token.reveal())
 }
 
-/// The page on which somebody gets rid of notifications by mail, with what may be their token.
-pub fn unsubscribe_page(base: &str, token: &str) -> String {
-    format!("{}/app#/unsubscribe?token={}", base.trim_end_matches('/'), utf8_percent_encode(token, ENCODED))
+/// A text as one part or value of a fragment.
+pub fn encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ENCODED)
+}
+
+/// The page on which somebody gets rid of notifications by mail, or of a report, with what may be their token and the report's id.
+pub fn unsubscribe_page(base: &str, token: &str, report: Option<&str>) -> String {
+    let report = report.map(|report| format!("&report={}", encoded(report))).unwrap_or_default();
+    format!("{}/app#/unsubscribe?token={}{report}", base.trim_end_matches('/'), encoded(token))
 }
 
 /// The page that shows shared statistics. Its token is in the fragment, too.
 pub fn shared_page(base: &str, shared: &Shared, token: &ShareToken) -> String {
     let of = match shared {
         Shared::Link(link) => format!("links/{}", link.code),
-        Shared::Tag(tag) => format!("tags/{}", utf8_percent_encode(tag.as_str(), ENCODED)),
+        Shared::Tag(tag) => format!("tags/{}", encoded(tag.as_str())),
     };
     format!("{}/app#/shared/{of}?token={}", base.trim_end_matches('/'), token.reveal())
 }
 
 /// The page on which somebody registers with this address, by a token that is the right to and leads into no workspace.
 pub fn registration_page(base: &str, email: &EmailAddress, token: &OneTimeToken) -> String {
-    let email = utf8_percent_encode(email.as_str(), ENCODED);
+    let email = encoded(email.as_str());
     format!("{}&email={email}", page_with_token(base, "invitation", token))
 }
 

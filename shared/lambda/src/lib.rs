@@ -9,6 +9,7 @@
 //! - [`schedule`]: the loop of a function that the scheduler calls
 //! - [`link_view`], [`workspace_view`]: a link and a workspace as the API shows them
 //! - [`link_writer`]: creating links
+//! - [`gathering`]: adding up the links of a workspace and their clicks
 //! - [`bulk`]: requests about many links
 //! - [`link_filter`]: which links a list or a job means
 //! - [`public_workspaces`]: what answers to strangers need of workspaces
@@ -32,6 +33,7 @@ pub mod bulk;
 pub mod config;
 pub mod email_requests;
 pub mod following;
+pub mod gathering;
 pub mod guesses;
 pub mod hashing;
 pub mod http;

@@ -48,6 +48,7 @@ use linklet_overview::Overviews;
 use linklet_qr::QrCodes;
 use linklet_redirect::{HotLinks, Redirect};
 use linklet_relay::Relay;
+use linklet_reports::DueReports;
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
 use linklet_test_support::{
@@ -242,6 +243,7 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
         people: db.recipients(),
         tokens: db.one_time_tokens(),
         invitations: db.invitations(),
+        reports: db.reports(),
         addresses: Addresses::new(Some("https://go.example.com"), "https://api.example.com"),
         audit_log: db.audit_log(),
         names: db.names(),
@@ -250,6 +252,18 @@ pub fn notify(db: &TestDynamoDb, queues: &FakeQueues, outside: &FakeNotifiers, w
         dead_letters: dead_letters(queues),
         max_receives: 5,
         clock: Box::new(Timestamp::now),
+    }
+}
+
+/// The run that orders reports which are due.
+pub fn due_reports(db: &TestDynamoDb, queues: &FakeQueues) -> DueReports {
+    DueReports {
+        wanted: db.reports(),
+        workspaces: db.workspaces(),
+        links: db.links(),
+        stats: db.stats(),
+        mails: Some(Publisher::new(queues.client(), queues.url("notify"))),
+        runs_for: DueReports::RUNS_FOR,
     }
 }
 

@@ -119,6 +119,13 @@ impl System {
         ]
     }
 
+    async fn of_reports(&self) -> [(&'static str, Lengths); 1] {
+        let reports = fixture::due_reports(&self.db, &self.queues);
+        let monday = Timestamp::parse("2026-03-02T06:00:00Z").unwrap();
+        let call = || Call { scheduled_time: monday, correlation_id: CorrelationId::generate() };
+        [("reports", lengths(async || drop(metrics::observe(schedule::invoke(&reports, call())).await)).await)]
+    }
+
     async fn of_linkwatch(&self) -> [(&'static str, Lengths); 2] {
         let clock = fixture::clock(self.db.watch(), self.db.jobs(), &self.queues, 60);
         let checker = fixture::checker(self.db.watch(), &self.queues, Reach::PublicAndLoopback);
@@ -146,7 +153,7 @@ async fn a_functions_lines_are_as_long_as_the_calculator_reads() {
     metrics::write_to("linklet".to_owned());
     let system = System::start().await;
     let measured = system.of_requests().await.into_iter().chain(system.of_consumers().await);
-    let measured = measured.chain(system.of_linkwatch().await);
+    let measured = measured.chain(system.of_reports().await).chain(system.of_linkwatch().await);
     let mut measured: BTreeMap<_, _> = measured.map(|(function, lengths)| (function.to_owned(), lengths)).collect();
     println!("{measured:#?}");
     let before: BTreeMap<String, Lengths> = cost_units("log_bytes");

@@ -13,8 +13,8 @@ use linklet_domain::{
 use linklet_dynamodb::{
     AcceptOutcome, ApiKeys, AuditTable, ClicksTable, CreateKeyOutcome, CreateOutcome, Creation, EditContext,
     EditOutcome, Invitations, InviteOutcome, JobsTable, LinksTable, Names, NewToken, NewWorkspace, NotificationsTable,
-    OneTimeTokens, PublicWorkspaces, Recipients, RegisterOutcome, RegisteredTarget, Registration, Sessions, StatsTable,
-    Table, TargetRegistration, ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
+    OneTimeTokens, PublicWorkspaces, Recipients, RegisterOutcome, RegisteredTarget, Registration, Reports, Sessions,
+    StatsTable, Table, TargetRegistration, ThrottleTable, TokenDelivery, UsersTable, WatchTable, Workspaces,
 };
 use linklet_lambda::identity::Authenticator;
 use serde_json::{Value, json};
@@ -162,6 +162,11 @@ impl TestDynamoDb {
     /// The table of accounts, as far as it says who is told what, and where.
     pub fn recipients(&self) -> Recipients {
         Recipients(self.table("UsersTable"))
+    }
+
+    /// The table of accounts, as far as it says who wants reports.
+    pub fn reports(&self) -> Reports {
+        Reports(self.table("UsersTable"))
     }
 
     /// The table of accounts, as far as people's names are read.

@@ -16,6 +16,8 @@ use crate::{ClickCount, Day, DayStats, Dimension, LinkId, LinkStatus, LinkSummar
 pub struct Tally {
     as_of: Timestamp,
     question: OverviewQuestion,
+    /// The days that those of the question are compared with, if not with as many before.
+    before: Option<RangeInclusive<Day>>,
     links: LinkCounts,
     /// All links of the workspace, whether the question is about them or not.
     of_workspace: u64,
@@ -60,6 +62,7 @@ impl Tally {
         Self {
             as_of,
             question,
+            before: None,
             links: LinkCounts::default(),
             of_workspace: 0,
             tagged: None,
@@ -75,6 +78,13 @@ impl Tally {
             down: Vec::new(),
             incomplete: Vec::new(),
         }
+    }
+
+    /// Compares the days that the question is about with these, which may lie three days further back than what an overview shows:
+    /// [so far](Totals::HISTORY) the totals of links know each day. So a month is compared with the whole month before.
+    #[must_use]
+    pub fn against(self, before: RangeInclusive<Day>) -> Self {
+        Self { before: Some(before), ..self }
     }
 
     /// Adds a link of the workspace. The newest comes first, since tags are spelled as it has them.
@@ -266,17 +276,18 @@ impl Tally {
             return Some(OverviewTime { days: read, ..common });
         }
         let count = first.start().until(last.start()).as_secs() / 86_400 + 1;
-        let first_before = first.minus(count);
+        let compared = self.before.clone().unwrap_or_else(|| first.minus(count)..=first.minus(1));
+        let is_known = compared.start() >= self.recent_days().start();
         let mut before = ClickCount::default();
-        self.days.range(first_before..first).for_each(|(_, count)| before += *count);
-        let is_known = first_before >= *self.recent_days().start();
+        self.days.range(compared).for_each(|(_, count)| before += *count);
         let days = self.days.range(days).map(|(day, count)| (*day, *count)).collect();
         Some(OverviewTime { days, before: is_known.then_some(before), ..common })
     }
 
     /// The days that the totals of all links know one by one.
     fn recent_days(&self) -> RangeInclusive<Day> {
-        self.as_of.day().minus(Overview::DAYS - 1)..=self.as_of.day()
+        let first = self.as_of.day().minus(Overview::DAYS - 1);
+        self.before.as_ref().map_or(first, |before| first.min(*before.start()))..=self.as_of.day()
     }
 
     /// The days in which links compete for being followed most.

@@ -6,8 +6,8 @@ mod tokens;
 
 use linklet_domain::{
     Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
-    Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, SessionId,
-    SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
+    Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, ReportEvery, ReportId,
+    SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -141,6 +141,17 @@ pub(super) fn invitations_partition(workspace: &WorkspaceId) -> String {
 
 pub(super) fn invitation_key(workspace: &WorkspaceId, id: &InvitationId) -> Key {
     Key::new(invitations_partition(workspace), id.to_string())
+}
+
+/// All who want reports so often. IAM roles in `template.yaml` name the prefix.
+pub(super) fn reports_partition(every: ReportEvery) -> String {
+    format!("REPORTS#{every}")
+}
+
+/// The key of a report that a person wants: `<workspace>#<user>`, and behind it a hash of the tag that it is about.
+pub(super) fn report_key(report: &ReportId, user: &UserId) -> Key {
+    let about = if report.tag_hash().is_empty() { "" } else { "#" };
+    Key::new(reports_partition(report.every), format!("{}#{user}{about}{}", report.workspace, report.tag_hash()))
 }
 
 /// The key of an invitation's token. IAM roles in `template.yaml` name the prefix of the partition key.

@@ -17,6 +17,7 @@ mod people;
 mod public;
 mod recipients;
 mod renewals;
+mod reports;
 mod room;
 mod sessions;
 mod shares;
@@ -46,6 +47,7 @@ pub use self::one_time::{
 pub use self::people::{AddressStep, PersonChange, PersonOutcome};
 pub use self::public::PublicWorkspaces;
 pub use self::recipients::{MailAddress, Recipient, Recipients};
+pub use self::reports::{ReportClaim, ReportReader, Reports, SubscribeOutcome, SubscriptionReader};
 pub use self::sessions::{ActiveSession, LastingSessions, PasswordChange, Session, SessionStatus, Sessions};
 pub use self::shares::{CreateShareOutcome, EndShareOutcome};
 pub use self::workspace::WorkspaceOutcome;

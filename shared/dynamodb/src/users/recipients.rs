@@ -2,6 +2,7 @@
 
 use linklet_domain::{EmailAddress, MailChoice, Timestamp, UserId, WorkspaceId};
 
+use super::UsersTable;
 use super::item::{AddressItem, MemberItem, PendingAddress, address_key, member_key};
 use crate::item::{Item, Table, from_found, from_item, text};
 use crate::write::Outcome;
@@ -62,6 +63,13 @@ impl MailAddress {
     /// The address, if the person gets notifications of events of this type there.
     pub fn for_notification(&self, event_type: &str) -> Option<&EmailAddress> {
         self.reachable().filter(|_| self.choice.includes(event_type))
+    }
+}
+
+impl UsersTable {
+    /// Where people get mail.
+    pub fn recipients(&self) -> Recipients {
+        Recipients(self.0.clone())
     }
 }
 

@@ -139,6 +139,8 @@ problems! {
     AccountClosing = CONFLICT "account_closing" "your account is being closed; you can no longer join a workspace";
     /// The workspace isn't closed.
     WorkspaceOpen = CONFLICT "workspace_open" "this workspace is open";
+    /// The person gets as many reports of the workspace as they may.
+    ReportLimit = CONFLICT "report_limit" "you get 20 reports of this workspace; stop one first";
     /// The workspace has as many API keys as it may have.
     TooManyApiKeys = CONFLICT "too_many_api_keys" "the workspace has 100 API keys; revoke one first";
     /// The workspace has as many shares as it may have.

@@ -72,7 +72,7 @@ const RIGHTS: &str = "
     LinksTable                        USES#          DeleteItem: delete jobs
     LinksTable                        USES#          UpdateItem: redirect shorten unlock
     LinksTable/index/by-workspace     *              Query: jobs jobs-api leave list
-    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview
+    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview reports
     NotificationsTable                *              BatchWriteItem Query: jobs
     NotificationsTable                *              Query: leave
     NotificationsTable                *              Query UpdateItem: account
@@ -88,7 +88,7 @@ const RIGHTS: &str = "
     StatsTable                        SHARES#        DeleteItem GetItem PutItem Query: account
     StatsTable                        SHARES#        GetItem: overview stats
     StatsTable                        STATS#         BatchGetItem Query: overview
-    StatsTable                        WS#            Query: jobs overview
+    StatsTable                        WS#            Query: jobs overview reports
     ThrottleTable                     GUESS#         BatchGetItem UpdateItem: account auth leave overview stats unlock
     ThrottleTable                     GUESS#         BatchWriteItem Query: jobs
     ThrottleTable                     HASHES#        BatchGetItem UpdateItem: auth leave unlock
@@ -98,7 +98,7 @@ const RIGHTS: &str = "
     ThrottleTable                     PERSON#        UpdateItem: shorten update
     ThrottleTable                     SHARE#         UpdateItem: overview stats
     ThrottleTable                     WORKSPACE#     UpdateItem: delete jobs-api list overview shorten stats update
-    UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview shorten stats update watch
+    UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview reports shorten stats update watch
     UsersTable                        ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem: jobs
     UsersTable                        ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem: auth
@@ -128,6 +128,9 @@ const RIGHTS: &str = "
     UsersTable                        PUBLIC#        DeleteItem: jobs
     UsersTable                        PUBLIC#        GetItem: redirect stats unlock
     UsersTable                        PUBLIC#        PutItem: account auth
+    UsersTable                        REPORTS#       DeleteItem GetItem PutItem Query: account
+    UsersTable                        REPORTS#       DeleteItem Query: reports
+    UsersTable                        REPORTS#       UpdateItem: notify
     UsersTable                        RESET#         DeleteItem GetItem: auth
     UsersTable                        RESET#         PutItem: notify operate
     UsersTable                        SLUG#          DeleteItem: jobs
@@ -144,7 +147,7 @@ const RIGHTS: &str = "
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: operate
     UsersTable                        WS#            ConditionCheckItem PutItem UpdateItem: auth
-    UsersTable                        WS#            GetItem: shorten update watch watch-links
+    UsersTable                        WS#            GetItem: reports shorten update watch watch-links
     WatchTable                        *              BatchGetItem DeleteItem GetItem PutItem Query UpdateItem: watch
     WatchTable                        *              DeleteItem GetItem PutItem UpdateItem: watch-links
     WatchTable                        *              GetItem: shorten

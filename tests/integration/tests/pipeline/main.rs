@@ -19,6 +19,7 @@ mod purge;
 mod reclaim;
 mod reconcile;
 mod relay;
+mod reports;
 mod samples;
 mod stored_forms;
 mod suspension;

@@ -13,7 +13,7 @@ use linklet_operate::Answer;
 use linklet_test_support::{FakeNotifiers, FakeQueues, LinkBuilder, TestDynamoDb, link_id};
 use serde::de::DeserializeOwned;
 
-use crate::fixture::{analytics, checker, clock, jobs, leave, notify, operate, relay, watch_links};
+use crate::fixture::{analytics, checker, clock, due_reports, jobs, leave, notify, operate, relay, watch_links};
 use crate::streams::{is_let_through, retry_from};
 
 fn sample<T: DeserializeOwned>(function: &str, name: &str) -> T {
@@ -28,13 +28,14 @@ async fn the_messages_are_understood() {
     let checker = checker(db.watch(), &queues, Reach::Public);
 
     clock(db.watch(), db.jobs(), &queues, 15).run(sample("clock", "call")).await.unwrap();
+    due_reports(&db, &queues).run(sample("reports", "call")).await.unwrap();
     let Call { scheduled_time, .. } = sample("canary", "call");
     assert_eq!(scheduled_time.unix_seconds() % 300, 0);
     let mut failed = checker.consume(sample("watch-check", "tick")).await.batch_item_failures;
     for name in ["clicks", "parked"] {
         failed.extend(analytics.consume(sample("analytics", name)).await.batch_item_failures);
     }
-    for name in ["created", "password_reset", "verification", "invitation"] {
+    for name in ["created", "password_reset", "verification", "invitation", "report"] {
         failed.extend(notify.consume(sample("notify", name)).await.batch_item_failures);
     }
 

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use aws_sdk_dynamodb::Client;
 use linklet_auth::Auth;
 use linklet_domain::{
-    CheckOutcome, CheckResult, Event, Host, HostShard, PlannedTick, Role, TargetHealth, TargetId, TargetStatus,
-    Timestamp, WorkspaceId,
+    CheckOutcome, CheckResult, Event, Host, HostShard, PlannedTick, ReportEvery, ReportId, ReportSubscription, Role,
+    TargetHealth, TargetId, TargetStatus, Timestamp, WorkspaceId,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange, Names,
-    NotificationsTable, PartitionNotes, Recipients, ShardRange, StatsTable, Table, ThrottleTable, WatchTable,
+    NotificationsTable, PartitionNotes, Recipients, Reports, ShardRange, StatsTable, Table, ThrottleTable, WatchTable,
     Workspaces,
 };
 use linklet_jobs::JobRunner;
@@ -26,11 +26,12 @@ use linklet_lambda::watching::TargetRoom;
 use linklet_list::List;
 use linklet_notify::Notify;
 use linklet_redirect::HotLinks;
+use linklet_reports::DueReports;
 use linklet_stats::Stats;
 use linklet_test_support::{
     CapacityMeter, ClickBuilder, FakeNotifiers, FakeQueues, LinkBuilder, RequestBuilder, TargetBuilder, Template,
-    TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, token_for, tokens,
-    users_by, write_cost_units,
+    TestDynamoDb, a_session, an_origin, authenticator, cost_units, event_batch, issuer, item_bytes, queue_batch,
+    token_for, tokens, users_by, write_cost_units,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
@@ -136,6 +137,7 @@ impl Measured {
         measured.count_lone_clicks_and_read().await;
         measured.count_a_full_batch().await;
         measured.notify().await;
+        measured.mail_a_report().await;
         measured.stay_signed_in().await;
         measured.sign_in().await;
         measured.change_a_member().await;
@@ -380,6 +382,42 @@ impl Measured {
         self.operation("notify", metered.spent());
         let stored = rows(&db, "NotificationsTable", "USER#");
         self.stored("notification", stored_at(Timestamp::now(), &stored[..1]));
+    }
+
+    async fn mail_a_report(&mut self) {
+        let (db, queues, outside) = (TestDynamoDb::start(), FakeQueues::start(), FakeNotifiers::start());
+        let ada = db.register_verified("ada").await;
+        let today = Timestamp::now().day();
+        let monday = today.minus(u64::from(today.weekday()));
+        let before = monday.minus(1).start();
+        let code = |number: u32| format!("launch{number:03}");
+        let link = |number| LinkBuilder::new(&code(number)).in_workspace(&ada.workspace).owned_by(&ada.id).build();
+        db.store_all(&(0..100).map(link).collect::<Vec<_>>()).await;
+        let click = |number| ClickBuilder::new(&code(number)).in_workspace(&ada.workspace).at(before).build();
+        let clicks: Vec<_> = (0..100).map(click).collect();
+        assert!(fixture::analytics(&db, &queues).consume(event_batch(&clicks)).await.batch_item_failures.is_empty());
+        let id = ReportId::new(ReportEvery::Week, ada.workspace, None);
+        let wanted = ReportSubscription::new(&id, ada.id, None, before);
+        db.users().want_report(wanted, &an_origin(&ada.id)).await.unwrap();
+        let metered = Metered::of(&db);
+        let table = |name| metered.table(name);
+        let (wanted, reports) = (Reports(table("UsersTable")), Reports(table("UsersTable")));
+        let due = DueReports {
+            wanted,
+            workspaces: Workspaces(table("UsersTable")),
+            links: LinksTable(table("LinksTable")),
+            stats: StatsTable::new(table("StatsTable")),
+            ..fixture::due_reports(&db, &queues)
+        };
+        let people = Recipients(table("UsersTable"));
+        let notify = Notify { people, reports, ..fixture::notify(&db, &queues, &outside, true) };
+
+        due.run(Call { scheduled_time: monday.at_hour(6), correlation_id: fixture::correlation() }).await.unwrap();
+        let orders = queue_batch(&queues.bodies("notify"));
+        assert!(notify.consume(orders).await.batch_item_failures.is_empty());
+
+        assert_eq!(outside.mails().len(), 1);
+        self.operation("report", metered.spent());
     }
 
     async fn stay_signed_in(&mut self) {

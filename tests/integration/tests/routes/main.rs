@@ -40,6 +40,7 @@ mod questions;
 mod redirect;
 mod registration;
 mod renewal;
+mod reports;
 mod representations;
 mod reuse;
 mod revisions;

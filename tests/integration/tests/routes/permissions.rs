@@ -1,6 +1,8 @@
 //! Who may do what: every route of `template.yaml`, called by everybody, on everybody's things.
 
-use linklet_domain::{Changer, InvitationId, Job, Logo, Precondition, ShareToken};
+use linklet_domain::{
+    Changer, InvitationId, Job, Logo, Precondition, ReportEvery, ReportId, ReportSubscription, ShareToken,
+};
 
 use crate::prelude::*;
 
@@ -155,8 +157,10 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
             let new = answers(security, 201);
             vec![own, colleagues, new, new]
         }
-        // A session is its person's alone.
-        "DELETE /api/me/sessions/{id}" => vec![own, absent, absent, absent],
+        // A session or a report is its person's alone.
+        "DELETE /api/me/sessions/{id}" | "DELETE /api/workspace/reports/{report_id}" => {
+            vec![own, absent, absent, absent]
+        }
         // Nothing is closed here.
         "POST /api/workspaces/{id}/restore" => {
             let ours = rows_by(absent, |(who, status)| if who == Who::Token(Role::Admin) { 409 } else { status });
@@ -259,6 +263,14 @@ impl<'d> Scene<'d> {
                     self.db.invite(inviter, &email, Role::Viewer).await;
                 }
                 InvitationId::derived_from(&inviter.workspace, &email.parse().unwrap()).to_string()
+            }
+            "{report_id}" => {
+                let id = ReportId::new(ReportEvery::Week, owner.workspace, None);
+                if whose != Whose::Absent {
+                    let report = ReportSubscription::new(&id, owner.id, None, Timestamp::now());
+                    self.db.users().want_report(report, &an_origin(&owner.id)).await.unwrap();
+                }
+                id.to_string()
             }
             "{prefix}" => {
                 let secret = ApiKeySecret::generate().unwrap();

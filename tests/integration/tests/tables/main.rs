@@ -12,6 +12,7 @@ mod link_events;
 mod links;
 mod notifications;
 mod one_time;
+mod reports;
 mod stats;
 mod throttle;
 mod users;

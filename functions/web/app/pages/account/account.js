@@ -10,7 +10,7 @@ import { AuditLog } from '../../parts/audit-log/audit-log.js';
 import { Choice } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { CloseAccount } from './close-account.js';
-import { MailChoices } from './mail.js';
+import { MailChoices, MailedReports } from './mail.js';
 import { MyData } from './my-data.js';
 import { PasswordForm } from './password-form.js';
 import { Profile } from './profile.js';
@@ -20,7 +20,7 @@ import { WaysOut } from './ways-out.js';
 /** @type {Record<string, () => unknown>} */
 const CARDS = {
   '': () => html`<${ClosedWorkspaces} /><${Profile} /><${Card} title="Password"><${PasswordForm} /><//>`,
-  mail: () => html`<${Card} title="Email"><${MailChoices} /><//>`,
+  mail: () => html`<${Card} title="Email"><${MailChoices} /><//><${MailedReports} />`,
   sessions: () => html`<${Card} title="Active sessions"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
   activity: () => html`<${Card} class="flush"><${AuditLog} isOwn resource="audit-log:own" read=${readAuditLog} label="Account activity" none="No activity yet." /><//>`,
   data: () => html`<${Card} title="Your data"><${MyData} /><//><${CloseAccount} />`,

@@ -11,6 +11,8 @@ import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { FormFailure, Loaded, Notice, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
+import { Card } from '../../ui/page.js';
+import { Reports } from '../../parts/reports/reports.js';
 import { Radios } from './radios.js';
 
 /** @typedef {{ mail: 'none' | 'important' | 'all' }} Chosen */
@@ -34,6 +36,13 @@ export function MailChoices() {
   return html`<${Loaded} of=${resource} what="Couldn’t load your email settings." waiting=${waiting}>
     ${(/** @type {Chosen} */ chosen) => html`<${MailForm} chosen=${chosen} show=${resource.change} />`}
   <//>`;
+}
+
+/** Those of the workspace that one is in. */
+export function MailedReports() {
+  const { isNowhere } = useStore(session);
+  const { rules, isKnown } = useRegistration();
+  return !isNowhere && isKnown && rules.sends_mail && html`<${Card} title="Reports by email"><${Reports} /><//>`;
 }
 
 function NoMail() {

@@ -4,6 +4,7 @@ import { html, useEffect } from '../../vendor/preact.js';
 import { href, navigate, route } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { ReportMenu } from '../../parts/reports/reports.js';
 import { Page } from '../../ui/page.js';
 import { FirstRun } from '../links/first-run.js';
 import { Create } from './create.js';
@@ -28,7 +29,7 @@ function WholeWorkspace() {
   const look = useLook('');
   const { links } = look.known?.overview ?? {};
   const isNew = links !== undefined && links.total + links.archived === 0 && mayAct('member');
-  return html`<${Page} title="Overview" actions=${html`<${AsOf} known=${look.known} />`}>
+  return html`<${Page} title="Overview" actions=${html`<${AsOf} known=${look.known} /><${ReportMenu} />`}>
     ${mayAct('member') && html`<${Create} />`}
     ${isNew ? html`<${FirstRun} />` : html`<${Look} ...${look} />`}
   <//>`;

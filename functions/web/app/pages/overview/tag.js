@@ -3,6 +3,7 @@
 import { html, useRef, useState } from '../../vendor/preact.js';
 import { href, route } from '../../core/router.js';
 import { mayAct } from '../../core/session.js';
+import { ReportMenu } from '../../parts/reports/reports.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icons.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -25,7 +26,8 @@ export function TagPage() {
   if (overview && overview.links.total + overview.links.archived === 0) return html`<${Nowhere} tag=${tag} />`;
   const heading = html`<span class="tag-heading"><${Icon} name="tag" /><span class="hidden">Tag </span><bdi>${tag}</bdi></span>`;
   const actions = html`<${AsOf} known=${look.known} /><${Button} icon="links" href=${href('links', { tag })}>Links<//>
-    ${mayAct('member') && !UNSHARED.test(tag) && html`<${Button} icon="chart" aria-label="Share statistics" onClick=${() => setSharing(true)}>Share<//>`}`;
+    ${mayAct('member') && !UNSHARED.test(tag) && html`<${Button} icon="chart" aria-label="Share statistics" onClick=${() => setSharing(true)}>Share<//>`}
+    <${ReportMenu} tag=${tag} />`;
   return html`<${Page} title=${tag} heading=${heading} actions=${actions}><${Look} ...${look} />
     ${isSharing && html`<${Lazy} load=${loadShare} name="ShareDialog" tag=${tag} onFailure=${close} onClose=${close} />`}
   <//>`;
