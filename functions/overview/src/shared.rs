@@ -1,11 +1,12 @@
 //! The overview and the breakdowns of a tag, for those who have a share of it.
 
 use linklet_domain::{Overview, OverviewBreakdowns, OverviewQuestion, Share, Shared};
+use linklet_lambda::gathering::Gathering;
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result};
 use linklet_lambda::shares::require_only;
 use serde::Serialize;
 
-use crate::gather::{Gathered, Gathering};
+use crate::gather::Gathered;
 use crate::view::{BreakdownsView, OverviewView};
 use crate::{Overviews, question};
 
@@ -36,7 +37,8 @@ impl Overviews {
 
     /// Added up anew: what is kept of the workspace's own questions is for its members, and has few places.
     async fn gathered<T: Gathered>(&self, request: &Request, share: &Share, question: &OverviewQuestion) -> Result<T> {
-        Ok(T::gather(Gathering::of(self, &share.workspace, question, request.received_at)).await?)
+        let gathering = Gathering::of((&self.links, &self.stats), &share.workspace, question, request.received_at);
+        Ok(T::gather(gathering, &self.targets).await?)
     }
 }
 

@@ -6,8 +6,8 @@ mod tokens;
 
 use linklet_domain::{
     Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
-    Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, ReportEvery, ReportId,
-    SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
+    Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, ReportEvery,
+    ReportId, SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
