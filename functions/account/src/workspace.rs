@@ -7,7 +7,8 @@ use linklet_domain::{
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, WorkspaceOutcome, back_off};
 use linklet_lambda::http::{
-    ApiError, Immutable, Once, Problem, Request, Response, Result, StatusCode, list_response, no_content, response_of,
+    ApiError, Immutable, LOGO_BODY_BYTES, Once, Problem, Request, Response, Result, StatusCode, list_response,
+    no_content, response_of,
 };
 use linklet_lambda::identity::{Caller, Person};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -35,7 +36,7 @@ impl Account {
 
     /// 200 with the workspace, which has this logo from now on.
     pub(crate) async fn put_logo(&self, request: &Request, caller: &Caller) -> Result<Response> {
-        let GivenLogo { png } = request.large_json_object()?.read()?;
+        let GivenLogo { png } = request.json_object_within(LOGO_BODY_BYTES)?.read()?;
         self.change_logo(request, caller, Some(&png)).await
     }
 

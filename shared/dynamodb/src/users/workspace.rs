@@ -14,6 +14,7 @@ use crate::{Result, revision};
 
 /// The outcome of changing a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a request has one, which lives for a moment")]
 pub enum WorkspaceOutcome {
     /// The workspace after the change.
     Changed(Workspace),
@@ -189,7 +190,7 @@ fn removable(patch: &WorkspacePatch) -> Vec<(&'static str, Option<AttributeValue
 }
 
 /// What the audit log says of a change of a workspace: the members that were changed, each with its value. Of settings, which are
-/// whatever clients store, and of a logo it says only that they were.
+/// whatever clients store, of a contact, which may be an address, and of a logo it says only that they were.
 fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace) -> AuditEntry {
     let said = |workspace: &Workspace| {
         let name = (before.name != after.name).then(|| format!("name: {}", workspace.name));
@@ -203,8 +204,7 @@ fn entry_of_change(origin: &AuditContext, before: &Workspace, after: &Workspace)
         let statistics = (before.statistics != after.statistics).then(|| given("statistics", statistics));
         let color = workspace.color.map(|color| color.to_string());
         let color = (before.color != after.color).then(|| given("color", color));
-        let contact = workspace.contact.as_ref().map_or_else(|| "none".to_owned(), |contact| contact.to_string());
-        let contact = (before.contact != after.contact).then(|| format!("contact: {contact}"));
+        let contact = (before.contact != after.contact).then(|| "contact".to_owned());
         let logo = (before.logo != after.logo).then(|| "logo".to_owned());
         [name, slug, destinations, statistics, color, contact, logo, settings]
             .into_iter()

@@ -54,7 +54,7 @@ use self::operations::Ending;
 pub use self::pages::{Pages, escaped, policy_of_form, policy_of_style, policy_of_styles};
 pub use self::problem::Problem;
 pub use self::representation::VARIES;
-pub use self::request::{BODY_BYTES, LARGE_BODY_BYTES, Request};
+pub use self::request::{BODY_BYTES, LARGE_BODY_BYTES, LOGO_BODY_BYTES, Request};
 pub use self::response::{
     Response, accepted, content, created, empty, json, json_text, located, no_content, not_modified, with_secret,
 };

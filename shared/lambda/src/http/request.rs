@@ -24,6 +24,9 @@ pub const BODY_BYTES: usize = 64 << 10;
 /// The longest body of the routes that create, change or try a link, or are about many links.
 pub const LARGE_BODY_BYTES: usize = 256 << 10;
 
+/// The longest body of the route that takes a logo: base64 of the largest file, each character of it as an escape.
+pub const LOGO_BODY_BYTES: usize = 1 << 20;
+
 /// A request as handlers see it.
 #[derive(Debug)]
 pub struct Request {
@@ -223,7 +226,11 @@ impl Request {
         self.json_object_within(LARGE_BODY_BYTES)
     }
 
-    fn json_object_within(&self, limit: usize) -> Result<JsonObject> {
+    /// The body as a JSON object, for a route that takes a larger one than others.
+    ///
+    /// # Errors
+    /// 415 when it is encoded, 413 when it is longer than this, 400 when it is no JSON object.
+    pub fn json_object_within(&self, limit: usize) -> Result<JsonObject> {
         Problem::EncodingUnsupported.when(self.is_encoded())?;
         Problem::BodyTooLarge.when(self.body.len() > limit)?;
         Ok(JsonObject::parse(&self.body, Arc::clone(&self.unread))?)

@@ -1,5 +1,6 @@
 //! Each change of who may do what has its entry in the audit log, in the same transaction.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use linklet_domain::{AuditFilter, AuditLog, KeyPrefix, UnsubscribeToken};
 use linklet_lambda::passwords::Passwords;
 use serde::Deserialize;
@@ -64,6 +65,7 @@ impl Office {
         let as_ada = |path: &str| send(path).token(&self.session);
         let (users, now) = (self.db.users(), Timestamp::now());
         let (ada, email) = (&self.ada.id, &self.ada.email);
+        let logo = json!({"png": STANDARD.encode(fixture::png(16, 16))});
         match operation {
             "POST /api/auth/register" => send(path).json(&json!({"email": "new@example.com", "password": PASSWORD})),
             "POST /api/auth/login" => send(path).json(&json!({"email": email, "password": PASSWORD})),
@@ -116,6 +118,12 @@ impl Office {
             }
             "POST /api/workspaces" => as_ada(path).json(&json!({"name": "Second"})),
             "PATCH /api/workspace" => as_ada(path).json(&json!({"name": "Looms", "settings": {"secret": "plans"}})),
+            "PUT /api/workspace/logo" => as_ada(path).json(&logo),
+            "DELETE /api/workspace/logo" => {
+                let given = RequestBuilder::new("PUT", path).token(&self.session).json(&logo);
+                assert_eq!(self.send("PUT /api/workspace/logo", given).await.status, 200);
+                as_ada(path)
+            }
             "DELETE /api/workspace" => as_ada(path).json(&self.closing().await),
             "POST /api/workspaces/{id}/restore" => {
                 let close = RequestBuilder::new("DELETE", "/api/workspace").token(&self.session);
