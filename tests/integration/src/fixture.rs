@@ -20,6 +20,7 @@ use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
     MemberOutcome, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable, WatchTable,
 };
+use linklet_fetch::{Fetcher, SystemNetwork};
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
@@ -54,7 +55,7 @@ use linklet_unlock::Unlock;
 use linklet_update::Update;
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
-use linklet_watch_check::{Checker, Fetcher, SystemNetwork};
+use linklet_watch_check::Checker;
 use linklet_watch_links::WatchLinks;
 use linklet_web::{Home, Web};
 use serde_json::json;

@@ -149,9 +149,4 @@ impl ConnectionPool {
             idle.pop_front();
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.0.lock().len()
-    }
 }

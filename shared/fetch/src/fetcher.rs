@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header::LOCATION, response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use linklet_domain::{OwnAddress, Reach};
+use linklet_domain::{OwnAddress, Reach, TargetUrl};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -89,8 +89,11 @@ impl<N: Network> Fetcher<N> {
     }
 
     /// Fetches a URL once. The timeout includes DNS, connections, redirects and the response with its body.
-    pub(crate) async fn fetch(&self, destination: Destination) -> Result<StatusCode, FetchError> {
-        timeout(self.timeout, self.follow(destination)).await.unwrap_or(Err(FetchError::Timeout))
+    ///
+    /// # Errors
+    /// When the URL can't be fetched.
+    pub async fn fetch(&self, url: &TargetUrl) -> Result<StatusCode, FetchError> {
+        timeout(self.timeout, self.follow(Destination::of(url)?)).await.unwrap_or(Err(FetchError::Timeout))
     }
 
     async fn follow(&self, destination: Destination) -> Result<StatusCode, FetchError> {
@@ -175,12 +178,6 @@ impl<N: Network> Fetcher<N> {
             }
         }
         outcome
-    }
-
-    /// Number of idle connections.
-    #[cfg(test)]
-    pub(crate) fn idle_connections(&self) -> usize {
-        self.pool.len()
     }
 
     /// Reads the body up to [`MAX_BODY`], and returns the connection to the pool if the body was complete.
