@@ -15,7 +15,8 @@ fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
-    let fetcher = Fetcher::new(watching::reach_from_env()?, timeout)?.excluding(config::own_addresses()?);
+    let fetcher =
+        Fetcher::new("link monitoring", watching::reach_from_env()?, timeout)?.excluding(config::own_addresses()?);
     let aws = aws::load().await;
     batch::run(Checker {
         fetcher,

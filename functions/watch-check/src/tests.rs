@@ -13,7 +13,7 @@ use crate::check::{self, Check, Deadline};
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 async fn check_until(internet: &Internet, url: &str, deadline: Deadline<'_>) -> Option<Check> {
-    let fetcher = Fetcher::on(internet.clone(), some_roots(), Reach::Public, TIMEOUT).unwrap();
+    let fetcher = Fetcher::on((internet.clone(), some_roots()), "link monitoring", Reach::Public, TIMEOUT).unwrap();
     check::check(&fetcher, &TargetUrl::parse(url).unwrap(), deadline).await
 }
 

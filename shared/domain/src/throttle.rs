@@ -37,6 +37,8 @@ pub enum LimitedRoute {
     Reads,
     /// Creating, changing and deleting links, many with one request.
     Bulk,
+    /// Asking where the short URLs of others lead.
+    Resolve,
 }
 
 /// The client whose calls are counted.
@@ -168,6 +170,9 @@ impl RateLimit {
 
     /// How many links a workspace may create, change and delete by requests about many of them.
     pub const BULK_LINKS: Self = Self { calls: 1_000 };
+
+    /// How many URLs a person may have resolved, each of which makes requests to others' servers.
+    pub const RESOLVED_URLS: Self = Self { calls: 10 };
 
     /// The maximum number of calls per window.
     pub fn calls(self) -> u32 {

@@ -7,6 +7,7 @@ mod answers;
 mod connections;
 mod encryption;
 mod redirects;
+mod resolving;
 mod sockets;
 
 use std::time::Duration;
@@ -34,7 +35,7 @@ fn fetcher(internet: &Internet) -> Fetcher<Internet> {
 }
 
 fn fetcher_trusting(internet: &Internet, roots: RootCertStore) -> Fetcher<Internet> {
-    Fetcher::on(internet.clone(), roots, Reach::Public, TIMEOUT).unwrap()
+    Fetcher::on((internet.clone(), roots), "link monitoring", Reach::Public, TIMEOUT).unwrap()
 }
 
 async fn fetch_with<N: Network>(fetcher: &Fetcher<N>, url: &str) -> Attempt {

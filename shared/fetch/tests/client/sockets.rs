@@ -14,7 +14,7 @@ use super::{TIMEOUT, fetch_with};
 
 fn fetcher(reach: Reach) -> Fetcher {
     // Longer than any of these tests takes on a busy machine.
-    Fetcher::on(SystemNetwork, some_roots(), reach, Duration::from_secs(60)).unwrap()
+    Fetcher::on((SystemNetwork, some_roots()), "link monitoring", reach, Duration::from_secs(60)).unwrap()
 }
 
 async fn listener() -> (TcpListener, u16) {
@@ -81,5 +81,5 @@ async fn a_port_at_which_nobody_listens_is_an_error_of_connecting() {
 
 #[test]
 fn the_systems_certificates_are_trusted() {
-    assert!(Fetcher::new(Reach::Public, TIMEOUT).is_ok());
+    assert!(Fetcher::new("link monitoring", Reach::Public, TIMEOUT).is_ok());
 }

@@ -39,6 +39,7 @@ mod redirect;
 mod registration;
 mod renewal;
 mod representations;
+mod resolve;
 mod reuse;
 mod revisions;
 mod rules;
