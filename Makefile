@@ -134,7 +134,7 @@ unit: ## unit tests
 	@$(PYTHON) -m infra.run_tests $(patsubst functions/%/Cargo.toml,--exclude %,$(filter functions/%,$(UNTESTED))) --lib --bin bench
 
 # With SCHEDULES=later, the random schedules are left to `make schedules`.
-INTEGRATION := tables routes pipeline operations trial logs log-forgery runtime fuzz $(if $(filter later,$(SCHEDULES)),,exactness)
+INTEGRATION := tables routes pipeline operations fetch trial logs log-forgery runtime fuzz $(if $(filter later,$(SCHEDULES)),,exactness)
 
 integration: ## tests against a real DynamoDB, and of whole executables
 	@$(PYTHON) -m infra.run_tests $(addprefix --test ,$(INTEGRATION))

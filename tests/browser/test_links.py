@@ -12,6 +12,7 @@ from support.input import Keyboard
 from support.tab import Tab, Tabs, from_nowhere
 
 BULK = "**/api/links/bulk"
+RESOLVE = "**/api/resolve"
 
 
 def begin_link(tabs: Tabs, account: Account, url: str, **more: Any) -> tuple[Tab, Locator]:
@@ -47,6 +48,43 @@ def test_a_pasted_url_becomes_a_link_and_is_taken_back(tabs: Tabs, account: Acco
     tab.write(field, "https://example.com/oops", then="Enter", links=2)
     tab.says("2 links created.")
     tab.press(tab.button("Undo"), says="2 links deleted.", links=0)
+
+
+def test_the_short_link_of_another_shortener_gives_way_to_its_destination(tabs: Tabs, account: Account, input_device: str) -> None:
+    tab = tabs.open(account, "links", answers={RESOLVE: {"url": "https://doc.rust-lang.org/std/", "hops": 2, "status": 200}})
+    field, offer, undo = tab.page.get_by_label("Paste a long URL"), tab.button("Use its destination instead"), tab.button("Undo")
+    tab.write(field, "https://example.com/bit.ly", lacks=offer)
+    tab.write(field, "bit.ly/3rust", shows=offer)
+
+    assert tab.sent(RESOLVE, offer) == {"url": "https://bit.ly/3rust"}
+
+    tab.brings(focuses=undo, shows="bit.ly/3rust → doc.rust-lang.org/std")
+    expect(field).to_have_value("https://doc.rust-lang.org/std/")
+    tab.press(undo, focuses=offer)
+    expect(field).to_have_value("bit.ly/3rust")
+    tab.press(offer, focuses=undo)
+    tab.write(field, "https://doc.rust-lang.org/std/", then="Enter", says="Link created. Copied.", links=1, lacks=undo)
+
+
+def test_a_form_says_where_a_short_link_leads_or_why_nobody_knows(tabs: Tabs, account: Account) -> None:
+    tab, form = begin_link(tabs, account, "https://t.co/x")
+    destination, offer = form.get_by_label("Destination", exact=True), tab.button("Use its destination instead", form)
+    sentence = "this URL couldn't be followed: page.example took too long to answer"
+    with tab.failing(RESOLVE, 422, "url_unreachable", sentence, field="url"):
+        tab.press(offer, shows=form.get_by_text("This URL couldn't be followed: page.example took too long to answer."))
+    expect(form).to_contain_text("You can paste the destination, or keep the short link.")
+    with tab.failing(RESOLVE, 429, "rate_limited", headers={"retry-after": "42"}):
+        tab.press(offer, shows=form.get_by_text(re.compile(r"Too many requests. You can try again in \d+ s")))
+    tab.answers(RESOLVE, {"url": "https://t.co/x", "hops": 0, "status": 200})
+    tab.press(offer, shows=form.get_by_text("It doesn’t redirect."))
+    expect(destination).to_have_value("https://t.co/x")
+
+    tab.answers(RESOLVE, {"url": "https://page.example/gone", "hops": 1, "status": 404})
+    tab.press(offer, shows=form.get_by_text("This page returned an error (404). Check that it works."))
+
+    expect(destination).to_have_value("https://page.example/gone")
+    tab.press(tab.button("Undo", form), focuses=offer)
+    expect(destination).to_have_value("https://t.co/x")
 
 
 # The connection of somebody far away. Answers that a test makes up take as long.

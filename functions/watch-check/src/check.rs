@@ -4,9 +4,8 @@ use std::{future::Future, time::Duration};
 
 use http::StatusCode;
 use linklet_domain::{TargetUrl, Timestamp};
+use linklet_fetch::{FetchError, Fetcher, Network};
 use tokio::time::{Instant, sleep, timeout};
-
-use crate::{FetchError, Fetcher, Network, destination::Destination};
 
 /// Tells the time. Linux may stop the clock that timeouts go by while an environment is frozen, but not this one.
 pub type Clock = dyn Fn() -> Timestamp + Send + Sync;
@@ -41,23 +40,20 @@ pub(crate) struct Check {
     pub attempts: u32,
 }
 
-impl<N: Network> Fetcher<N> {
-    /// Checks a URL until a moment. An attempt that fails with a 5xx status or a transient error is retried, after 200 ms and after
-    /// 400 ms. An attempt that the deadline cuts off doesn't count, so there is no outcome if it is the first.
-    pub(crate) async fn check(&self, url: &TargetUrl, deadline: Deadline<'_>) -> Option<Check> {
-        let mut last = None;
-        for (attempts, pause) in (1..).zip(PAUSES) {
-            sleep(pause).await;
-            let attempt = async { self.fetch(Destination::of(url)?).await };
-            let Some(check) = timed(attempts, attempt, deadline).await else { break };
-            let is_over = !is_transient(&check.outcome);
-            last = Some(check);
-            if is_over {
-                break;
-            }
+/// Checks a URL until a moment. An attempt that fails with a 5xx status or a transient error is retried, after 200 ms and after
+/// 400 ms. An attempt that the deadline cuts off doesn't count, so there is no outcome if it is the first.
+pub(crate) async fn check<N: Network>(fetcher: &Fetcher<N>, url: &TargetUrl, deadline: Deadline<'_>) -> Option<Check> {
+    let mut last = None;
+    for (attempts, pause) in (1..).zip(PAUSES) {
+        sleep(pause).await;
+        let Some(check) = timed(attempts, fetcher.fetch(url), deadline).await else { break };
+        let is_over = !is_transient(&check.outcome);
+        last = Some(check);
+        if is_over {
+            break;
         }
-        last
     }
+    last
 }
 
 async fn timed(

@@ -5,10 +5,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use linklet_domain::{PlannedTick, TargetId};
 use linklet_dynamodb::{DueTarget, RepositoryError, ShardRange, UnreadableTarget};
+use linklet_fetch::Network;
 use linklet_lambda::telemetry::chain;
 use tokio::time::sleep;
 
-use crate::{Checker, Network};
+use crate::Checker;
 
 /// How many checks a place makes in a second if each takes a quarter of it. It bounds what is read, and nothing else.
 const CHECKS_PER_SECOND: usize = 4;

@@ -1,45 +1,18 @@
 //! Checks monitored URLs.
 //!
-//! Users choose the URLs that Linklet requests from inside an AWS account. So checks must be safe against server-side request
-//! forgery (SSRF), for example of instance metadata, the Lambda Runtime API on loopback, or private networks:
-//!
-//! - All connections are opened by [`Network::connect`], which requires a [`CheckedAddress`], and only the check of all
-//!   addresses of a host creates one. So addresses in URLs, in any spelling, and those of redirects are always checked, and a
-//!   name isn't resolved again between check and connection. For this reason there is no HTTP client that resolves names,
-//!   follows redirects or uses proxy variables by itself, but only hyper's implementation of the protocol.
-//! - An idle connection was checked when it was opened, and is used only for the same scheme, host and port.
-//! - Each redirect, of at most ten, is checked like the first URL, and must not lead to the shortener itself.
-//! - Cookies go back only to the host that set them, and only within one attempt.
-//! - Each attempt has a timeout; the sizes of head and body and the number of idle connections are limited, and nothing is
-//!   decompressed.
-//!
-//! [`Reach`](linklet_domain::Reach) has the rules for addresses and ports, `destination` those for URLs; `cookies` keeps cookies,
-//! `connection` implements HTTP, `fetcher` one attempt, `check` the retries.
+//! Users choose the URLs that Linklet requests, so [`linklet_fetch`] makes each attempt; `check` adds the retries.
 //!
 //! `ticks` consumes the queue: it takes the partition, reads what is `due`, has it checked by a `fair_queue` with its `concurrency`, and
 //! `record`s the results.
 
-mod address;
 mod check;
 mod concurrency;
-mod connection;
-mod cookies;
-mod destination;
 mod due;
-mod error;
 mod fair_queue;
-mod fetcher;
-mod network;
 mod record;
-mod settings;
 #[cfg(test)]
 mod tests;
 mod ticks;
 
-pub use address::CheckedAddress;
 pub use check::Clock;
-pub use error::FetchError;
-pub use fetcher::{Fetcher, FetcherError};
-pub use network::{Network, SystemNetwork};
-pub use settings::own_addresses;
 pub use ticks::Checker;

@@ -5,8 +5,9 @@ use std::{process::ExitCode, time::Duration};
 use aws_sdk_sqs::Client as Sqs;
 use linklet_domain::Timestamp;
 use linklet_dynamodb::WatchTable;
+use linklet_fetch::{Fetcher, SystemNetwork};
 use linklet_lambda::{StartError, aws, batch, batch::DeadLetterQueue, config, watching};
-use linklet_watch_check::{Checker, Fetcher, SystemNetwork, own_addresses};
+use linklet_watch_check::Checker;
 
 fn main() -> ExitCode {
     linklet_lambda::start("watch-check", run())
@@ -14,7 +15,8 @@ fn main() -> ExitCode {
 
 async fn run() -> Result<(), StartError> {
     let timeout = Duration::from_secs(config::parsed("HTTP_TIMEOUT_SECONDS")?);
-    let fetcher = Fetcher::new(watching::reach_from_env()?, timeout)?.excluding(own_addresses()?);
+    let fetcher =
+        Fetcher::new("link monitoring", watching::reach_from_env()?, timeout)?.excluding(config::own_addresses()?);
     let aws = aws::load().await;
     batch::run(Checker {
         fetcher,

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use futures_util::{StreamExt as _, stream};
 use linklet_domain::{PlannedTick, WorkspaceId};
 use linklet_dynamodb::{CheckedTarget, WatchTable};
+use linklet_fetch::Network;
 use linklet_lambda::metrics::{self, Metric};
 use linklet_lambda::telemetry::chain;
 
-use crate::{Checker, Network};
+use crate::Checker;
 
 /// How many writes are sent at a time.
 const AT_ONCE: usize = 16;

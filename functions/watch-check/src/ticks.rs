@@ -5,12 +5,16 @@ use std::time::Instant;
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use linklet_domain::{CorrelationId, PlannedTick};
 use linklet_dynamodb::{PartitionNotes, WatchTable};
+use linklet_fetch::{Fetcher, Network, SystemNetwork};
 use linklet_lambda::batch::{self, Consumer, DeadLetterQueue};
 use linklet_lambda::metrics::{self, Metric};
 use linklet_lambda::telemetry::{chain, warn_of};
 use tracing::Instrument as _;
 
-use crate::{Clock, Fetcher, Network, SystemNetwork, check::Deadline, concurrency::Checked, fair_queue::FairQueue};
+use crate::Clock;
+use crate::check::Deadline;
+use crate::concurrency::{Checked, check_in_turns};
+use crate::fair_queue::FairQueue;
 
 /// The consumer of the queue of ticks.
 pub struct Checker<N = SystemNetwork> {
@@ -72,7 +76,7 @@ impl<N: Network> Checker<N> {
         let queue = FairQueue::of(due.targets, &told.first);
         let deadline = Deadline { at: tick.stops_at(), clock: &*self.clock };
         let Checked { results, skipped, held_back } =
-            self.fetcher.check_in_turns(queue, tick.partition.places(), deadline).await;
+            check_in_turns(&self.fetcher, queue, tick.partition.places(), deadline).await;
         let checks = results.len();
         self.record(tick, results).await;
         let first = skipped.iter().chain(&held_back).take(MOST_FIRST).map(|target| target.id.clone()).collect();

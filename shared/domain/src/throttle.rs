@@ -41,6 +41,8 @@ pub enum LimitedRoute {
     Shares,
     /// Reading what is computed for the shares of a workspace, in read units.
     SharedReads,
+    /// Asking where the short URLs of others lead.
+    Resolve,
 }
 
 /// The client whose calls are counted.
@@ -177,6 +179,9 @@ impl RateLimit {
 
     /// How many answers are computed for a share.
     pub const SHARED_ANSWERS: Self = Self { calls: 10 };
+
+    /// How many URLs a person may have resolved, each of which makes requests to others' servers.
+    pub const RESOLVED_URLS: Self = Self { calls: 10 };
 
     /// The maximum number of calls per window.
     pub fn calls(self) -> u32 {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use linklet_domain::{
-    LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, UserId, Window, WorkspaceId, lifetimes,
+    LimitedRoute, RateLimit, RouteLimits, Salt, ThrottleSubject, Timestamp, UserId, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{CountOutcome, ReadMeter, ThrottleTable};
 
@@ -52,14 +52,7 @@ impl Throttle {
     pub async fn admit(&self, request: &Request, person: &UserId) -> Result<()> {
         let now = request.received_at;
         let person = ThrottleSubject::Person(*person);
-        let counted = self.table.count(self.route, &person, self.by_person, 1, now).await;
-        let counted = match answer_of_table(counted, UNCOUNTED) {
-            Some(CountOutcome::Counted(window)) => Some(window),
-            Some(CountOutcome::Refused(window)) => {
-                return Err(ApiError::Throttled(self.by_person.refusal(window, now)));
-            }
-            None => None,
-        };
+        let counted = count(&self.table, (self.route, self.by_person), &person, 1, now).await?;
         let addresses = ThrottleSubject::all_at(&self.edge.address(request), &self.salt);
         let by_address = self.limiter.count(&addresses, now);
         self.limiter.merge_due((&self.table, self.route), &addresses, now).await;
@@ -91,15 +84,43 @@ impl Throttle {
 /// 429 when the workspace has made too many.
 pub async fn admit_workspace(
     table: &ThrottleTable,
-    (route, limit): (LimitedRoute, RateLimit),
+    limited: (LimitedRoute, RateLimit),
     request: &Request,
     workspace: &WorkspaceId,
     calls: u32,
 ) -> Result<()> {
-    let (subject, now) = (ThrottleSubject::Workspace(*workspace), request.received_at);
-    match answer_of_table(table.count(route, &subject, limit, calls, now).await, UNCOUNTED) {
+    count(table, limited, &ThrottleSubject::Workspace(*workspace), calls, request.received_at).await.map(drop)
+}
+
+/// Counts a person's call of a route that has no limit by address, unless they have made too many. If ThrottleTable doesn't answer in
+/// time, it is allowed.
+///
+/// # Errors
+/// 429 when the person has made too many.
+pub async fn admit_person(
+    table: &ThrottleTable,
+    (route, limit): (LimitedRoute, RateLimit),
+    request: &Request,
+    person: &UserId,
+) -> Result<()> {
+    let now = request.received_at;
+    if let Some(window) = count(table, (route, limit), &ThrottleSubject::Person(*person), 1, now).await? {
+        request.note_allowance(limit.allowance(window, now));
+    }
+    Ok(())
+}
+
+async fn count(
+    table: &ThrottleTable,
+    (route, limit): (LimitedRoute, RateLimit),
+    subject: &ThrottleSubject,
+    calls: u32,
+    now: Timestamp,
+) -> Result<Option<Window>> {
+    match answer_of_table(table.count(route, subject, limit, calls, now).await, UNCOUNTED) {
         Some(CountOutcome::Refused(window)) => Err(ApiError::Throttled(limit.refusal(window, now))),
-        Some(CountOutcome::Counted(_)) | None => Ok(()),
+        Some(CountOutcome::Counted(window)) => Ok(Some(window)),
+        None => Ok(None),
     }
 }
 

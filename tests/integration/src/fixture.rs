@@ -21,6 +21,7 @@ use linklet_dynamodb::{
     MemberOutcome, PublicWorkspaces, RepositoryError, ShardRange, SignIn, TargetQuota, ThrottleTable, UsersTable,
     WatchTable,
 };
+use linklet_fetch::{Fetcher, SystemNetwork};
 use linklet_jobs::{HandoverWork, JobRunner, Kinds, LinkWork, PersonWork, ReclaimWork, WorkspaceWork};
 use linklet_jobs_api::JobsApi;
 use linklet_lambda::batch::{Consumer, DeadLetterQueue};
@@ -49,17 +50,19 @@ use linklet_qr::QrCodes;
 use linklet_redirect::{HotLinks, Redirect};
 use linklet_relay::Relay;
 use linklet_reports::DueReports;
+use linklet_resolve::{PURPOSE, Resolve, TIMEOUT};
 use linklet_shorten::Shorten;
 use linklet_stats::Stats;
+use linklet_test_support::internet::{self, Internet, OTHER, PUBLIC, encrypted};
 use linklet_test_support::{
-    Answer, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, a_session, an_origin,
-    authenticator, issuer, link_id, tokens,
+    Answer, Authority, FakeNotifiers, FakeQueues, LinkBuilder, Person, RequestBuilder, TestDynamoDb, a_session,
+    an_origin, authenticator, issuer, link_id, tokens,
 };
 use linklet_unlock::Unlock;
 use linklet_update::Update;
 use linklet_user_agents::Classifier;
 use linklet_watch::Watch;
-use linklet_watch_check::{Checker, Fetcher, SystemNetwork};
+use linklet_watch_check::Checker;
 use linklet_watch_links::WatchLinks;
 use linklet_web::{Home, Web};
 use serde_json::json;
@@ -288,7 +291,7 @@ pub fn clock(targets: WatchTable, jobs: JobsTable, queues: &FakeQueues, seconds:
 pub fn checker(targets: WatchTable, queues: &FakeQueues, reach: Reach) -> Checker {
     Checker {
         // Longer than any machine takes to answer itself.
-        fetcher: Fetcher::new(reach, Duration::from_secs(60)).unwrap(),
+        fetcher: Fetcher::new("link monitoring", reach, Duration::from_secs(60)).unwrap(),
         targets,
         dead_letters: DeadLetterQueue::new(queues.client(), queues.url("ticks-dlq")),
         extra_reads: Checker::<SystemNetwork>::EXTRA_READS,
@@ -484,6 +487,29 @@ pub fn delete(db: &TestDynamoDb, authenticator: Authenticator) -> Delete {
 
 pub fn web() -> Web {
     Web { home: Home::app(), pages: Pages::default(), commit: None }
+}
+
+/// A shortener of others with one short URL, and where that leads.
+static OTHERS: LazyLock<(Internet, Authority)> = LazyLock::new(|| {
+    let authority = Authority::generate();
+    let site =
+        |name: &str, answer: &str| encrypted(authority.acceptor(name, &[], |_| {}), internet::Web::new([answer]));
+    let page = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+    let others = Internet::default()
+        .name("bit.ly", &[PUBLIC])
+        .server(PUBLIC, site("bit.ly", &internet::redirect("https://doc.rust-lang.org/std/")))
+        .name("doc.rust-lang.org", &[OTHER])
+        .server(OTHER, site("doc.rust-lang.org", page));
+    (others, authority)
+});
+
+pub fn resolve(db: &TestDynamoDb) -> Resolve<Internet> {
+    let (internet, authority) = &*OTHERS;
+    resolve_on(db, Fetcher::on((internet.clone(), authority.roots()), PURPOSE, Reach::Public, TIMEOUT).unwrap())
+}
+
+pub fn resolve_on<N>(db: &TestDynamoDb, fetcher: Fetcher<N>) -> Resolve<N> {
+    Resolve { authenticator: db.authenticator(), calls: db.calls(), fetcher, short_urls: ShortUrls::new(None) }
 }
 
 pub fn qr_codes() -> QrCodes {
@@ -685,6 +711,7 @@ pub async fn send(db: &TestDynamoDb, function: &str, request: RequestBuilder) ->
         "leave" => request.send_to(&leave(db)).await,
         "watch" => request.send_to(&watch(db)).await,
         "jobs-api" => request.send_to(&jobs_api(db)).await,
+        "resolve" => request.send_to(&resolve(db)).await,
         unknown => panic!("template.yaml has a function that this test doesn't know: {unknown}"),
     }
 }

@@ -38,6 +38,12 @@ async fn nothing_from_outside_forges_a_line_or_tells_a_secret() {
             "redirect",
             RequestBuilder::new("GET", "/r/launch").header("x-correlation-id", forging.lines().next().unwrap()),
         ),
+        (
+            "resolve",
+            RequestBuilder::new("POST", "/api/resolve")
+                .token(&token)
+                .json(&json!({"url": format!("https://example.com/{secret}?{secret}")})),
+        ),
         ("list", RequestBuilder::new("GET", &format!("/api/links?search={secret}&tag={secret}")).token(&token)),
         ("list", RequestBuilder::new("GET", &format!("/api/urls?after={secret}")).token(&token)),
         ("auth", RequestBuilder::new("POST", "/api/auth/register").json(&account)),
@@ -53,7 +59,7 @@ async fn nothing_from_outside_forges_a_line_or_tells_a_secret() {
 
     let text = log.text();
     let lines: Vec<&str> = text.split_terminator('\n').collect();
-    assert!(lines.iter().filter(|line| line.contains("request answered")).count() == 13, "{text}");
+    assert!(lines.iter().filter(|line| line.contains("request answered")).count() == 14, "{text}");
     for line in lines {
         assert!(!line.chars().any(char::is_control), "{line:?}");
         let mut json = Deserializer::from_str(line);

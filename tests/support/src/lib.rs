@@ -22,11 +22,13 @@ mod agents;
 mod broken;
 mod builders;
 mod capacity;
+mod certificates;
 mod contract;
 mod cost_units;
 mod database;
 mod faults;
 mod http;
+pub mod internet;
 mod lambda;
 mod localstack;
 mod logs;
@@ -50,6 +52,7 @@ pub use builders::{
     click_in, event_batch, link_id, message_batch, operator, queue_batch, removal, some_workspace, tags_of,
 };
 pub use capacity::{CapacityMeter, Consumption, item_bytes};
+pub use certificates::{Authority, some_roots};
 pub use contract::{Contract, Exchange};
 pub use cost_units::{cost_units, write_cost_units};
 pub use database::{StreamReader, TestDynamoDb, users_by};

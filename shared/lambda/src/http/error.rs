@@ -49,6 +49,9 @@ pub enum ApiError {
     /// Another link has the external id.
     #[error("the link {0} of the workspace has this external_id")]
     ExternalIdTaken(ShortCode),
+    /// A URL can't be followed to where it leads.
+    #[error("this URL couldn't be followed: {0}")]
+    UrlUnreachable(String),
     /// A range of days is too long.
     #[error("{}", longest_range(.most, *.members_get_more))]
     RangeTooLong {
@@ -181,6 +184,7 @@ impl ApiError {
             Self::RoleTooLow(_) => Problem::RoleTooLow,
             Self::ScopeMissing(_) => Problem::ScopeMissing,
             Self::ExternalIdTaken(_) => Problem::ExternalIdTaken,
+            Self::UrlUnreachable(_) => Problem::UrlUnreachable,
             Self::MethodNotAllowed { .. } => Problem::MethodNotAllowed,
             Self::UnknownParameter { .. } => Problem::UnknownParameter,
             Self::RangeTooLong { .. } => Problem::RangeTooLong,
@@ -207,6 +211,7 @@ impl ApiError {
             | Self::RoleTooLow(_)
             | Self::ScopeMissing(_)
             | Self::ExternalIdTaken(_)
+            | Self::UrlUnreachable(_)
             | Self::MethodNotAllowed { .. }
             | Self::UnknownParameter { .. } => self.to_string(),
             other => other.problem().sentence().to_owned(),

@@ -193,6 +193,8 @@ problems! {
     /// Another request had the same idempotency key.
     IdempotencyKeyReused =
         UNPROCESSABLE_ENTITY "idempotency_key_reused" "Idempotency-Key was used with another request" in "Idempotency-Key";
+    /// A URL can't be followed to where it leads. The sentence says what is wrong.
+    UrlUnreachable = UNPROCESSABLE_ENTITY "url_unreachable" "this URL couldn't be followed" in "url";
     /// The client has reached a rate limit.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "rate limit exceeded";
     /// The client has guessed wrong too often, or too many passwords are to be checked at once.

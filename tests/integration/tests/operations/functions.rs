@@ -186,7 +186,9 @@ fn no_deployed_check_reaches_anything_but_the_internet() {
         assert!(!text.contains("LOOPBACK"), "{file}");
     }
     let template = Template::load();
-    assert_eq!(template.functions()["WatchCheckFunction"].get("VpcConfig"), None);
+    for id in ["WatchCheckFunction", "ResolveFunction"] {
+        assert_eq!(template.functions()[id].get("VpcConfig"), None, "{id}");
+    }
 }
 
 /// A link or a monitored URL that leads to a short link would be followed without end, or be a click at each check.
@@ -194,7 +196,7 @@ fn no_deployed_check_reaches_anything_but_the_internet() {
 fn who_takes_or_fetches_urls_knows_the_address_of_the_api() {
     let functions = Template::load().functions();
 
-    for id in ["ShortenFunction", "WatchFunction", "WatchCheckFunction"] {
+    for id in ["ShortenFunction", "WatchFunction", "WatchCheckFunction", "ResolveFunction"] {
         assert_eq!(functions[id]["Environment"]["Variables"]["API_ENDPOINT"], "HttpApi.ApiEndpoint", "{id}");
     }
 }

@@ -95,10 +95,10 @@ const RIGHTS: &str = "
     ThrottleTable                     HASHES#        UpdateItem: account overview shorten stats update
     ThrottleTable                     IP#            UpdateItem: overview redirect shorten stats update
     ThrottleTable                     MAIL#          UpdateItem: notify
-    ThrottleTable                     PERSON#        UpdateItem: shorten update
+    ThrottleTable                     PERSON#        UpdateItem: resolve shorten update
     ThrottleTable                     SHARE#         UpdateItem: overview stats
     ThrottleTable                     WORKSPACE#     UpdateItem: delete jobs-api list overview shorten stats update
-    UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview reports shorten stats update watch
+    UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview reports resolve shorten stats update watch
     UsersTable                        ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem: jobs
     UsersTable                        ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem: auth
@@ -121,7 +121,7 @@ const RIGHTS: &str = "
     UsersTable                        KEY#           BatchGetItem DeleteItem: leave operate
     UsersTable                        KEY#           BatchGetItem DeleteItem PutItem UpdateItem: account
     UsersTable                        KEY#           BatchWriteItem DeleteItem UpdateItem: jobs
-    UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview shorten stats update watch
+    UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview resolve shorten stats update watch
     UsersTable                        LOGO#          DeleteItem: jobs
     UsersTable                        LOGO#          DeleteItem PutItem: account
     UsersTable                        LOGO#          GetItem: redirect
@@ -260,7 +260,7 @@ fn attributes_of_a_statement_are_named_only_while_the_parameter_says_so() {
             }
         }
     }
-    assert_eq!(looked_at, 3 + 7);
+    assert_eq!(looked_at, 3 + 8);
     assert_eq!(template.conditions()["NamesAttributes"], json!(["IsOnAws", ["AttributeConditions", "on"]]));
 }
 

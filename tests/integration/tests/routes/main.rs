@@ -42,6 +42,7 @@ mod registration;
 mod renewal;
 mod reports;
 mod representations;
+mod resolve;
 mod reuse;
 mod revisions;
 mod rules;

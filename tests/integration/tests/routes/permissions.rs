@@ -444,9 +444,9 @@ async fn every_route_answers_everybody_about_everybodys_things() {
     }
 }
 
-/// What is answered without a table: pages, images, who may register, tokens that can't be any, and many links, each of which has a
-/// result of its own.
-const NEED_NO_TABLE: [&str; 21] = [
+/// What is answered without a table: pages, images, where others' short URLs lead, who may register, tokens that can't be any, and many
+/// links, each of which has a result of its own.
+const NEED_NO_TABLE: [&str; 22] = [
     "GET /",
     "GET /app",
     "GET /app/{version}/{file}",
@@ -460,6 +460,7 @@ const NEED_NO_TABLE: [&str; 21] = [
     "POST /api/auth/password/forgot",
     "GET /api/unsubscribe",
     "POST /api/unsubscribe",
+    "POST /api/resolve",
     "POST /api/links/bulk",
     "PATCH /api/links/bulk",
     "DELETE /api/links/bulk",

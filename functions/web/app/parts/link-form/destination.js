@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.js';
 import { ask } from '../../ui/dialog.js';
 import { Checkbox, Field } from '../../ui/field.js';
 import { toast, toastFailure } from '../../ui/toast.js';
+import { ShortLink } from '../short-link/short-link.js';
 
 /** @typedef {import('../../core/resource.js').Resource<import('../../core/lists.js').Destinations>} DestinationsResource */
 
@@ -24,13 +25,17 @@ export function LockedHint({ consequence }) {
  * @param {import('../../core/lists.js').Link} [props.link] the link that is changed
  * @param {DestinationsResource} props.destinations
  * @param {ReturnType<import('../../core/form.js').Form<any>['field']>} props.input
+ * @param {(url: string) => void} props.onUrl
  * @param {() => void} props.onCopy makes a new link instead
  * @param {() => void} props.onAllowed
  */
-export function Destination({ link, destinations, input, onCopy, onAllowed }) {
+export function Destination({ link, destinations, input, onUrl, onCopy, onAllowed }) {
   if (link && destinations.data !== 'editable') return html`<${Locked} url=${link.original_url} destinations=${destinations} onCopy=${onCopy} onAllowed=${onAllowed} />`;
   const hint = link && input.value !== link.original_url && `Browsers may remember the old destination for up to ${REMEMBERED_SECONDS} seconds. The link’s history shows the change.`;
-  return html`<${Field} label="Destination" type="url" inputmode="url" autofocus=${!link} spellcheck=${false} autocomplete="off" placeholder="https://" hint=${hint} ...${input} />`;
+  return html`<div>
+    <${Field} label="Destination" type="url" inputmode="url" autofocus=${!link} spellcheck=${false} autocomplete="off" placeholder="https://" hint=${hint} ...${input} />
+    <${ShortLink} text=${input.value} onText=${onUrl} />
+  </div>`;
 }
 
 /** @param {{ url: string, destinations: DestinationsResource, onCopy: () => void, onAllowed: () => void }} props */

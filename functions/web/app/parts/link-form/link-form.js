@@ -166,7 +166,7 @@ export function LinkForm({ link, url = '', template, at = 'title', onSaved, onCo
   const fields = html`<div class="form-fields" ref=${part}>
     <${Summary} errors=${errors} />
     <${FormFailure} error=${form.failure} />
-    <${Destination} link=${link} destinations=${destinations} input=${field('url')} onCopy=${copy} onAllowed=${() => focusLater(FIRST.destination)} />
+    <${Destination} link=${link} destinations=${destinations} input=${field('url')} onUrl=${(/** @type {string} */ found) => set('url', found)} onCopy=${copy} onAllowed=${() => focusLater(FIRST.destination)} />
     ${!link && html`<${CodeField} ...${field('custom_code')} />`}
     <${Field} label="Title" isOptional dir="auto" ...${field('title')} />
     <${TagInput} label="Tags" isOptional hint="Press Enter or comma to add a tag." value=${values.tags} onChange=${(/** @type {string[]} */ tags) => set('tags', tags)} known=${known} error=${errors.tags} />

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header::LOCATION, response};
+use http::{HeaderValue, Method, Response, StatusCode, header::LOCATION, response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use linklet_domain::{OwnAddress, Reach};
+use linklet_domain::{OwnAddress, Reach, TargetUrl};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -17,7 +17,7 @@ use url::Host;
 
 use crate::connection::{Connection, ConnectionPool};
 use crate::cookies::Cookies;
-use crate::destination::Destination;
+use crate::destination::{Asking, Destination};
 use crate::{CheckedAddress, FetchError, Network, SystemNetwork};
 
 /// Maximum number of bytes of a body that are read. The rest wouldn't tell more about whether the server works.
@@ -29,11 +29,54 @@ const MAX_REDIRECTS: usize = 10;
 /// Maximum number of a host's addresses that are tried.
 const MAX_ADDRESSES: usize = 3;
 
+/// Of the timeout, the part in which a server has to answer HEAD before it is asked with GET.
+const SHARE_OF_HEAD: u32 = 4;
+
+/// Where a URL leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The URL that doesn't redirect.
+    pub url: String,
+    /// The HTTP status there.
+    pub status: StatusCode,
+    /// How many redirects lead there.
+    pub hops: usize,
+}
+
+/// Why it isn't known where a URL leads.
+#[derive(Debug)]
+pub struct Lost {
+    /// The host at which the way ends.
+    pub host: String,
+    /// What is wrong there.
+    pub error: FetchError,
+}
+
+/// How far redirects have led.
+struct Trail {
+    at: Destination,
+    hops: usize,
+}
+
+impl From<Destination> for Trail {
+    fn from(at: Destination) -> Self {
+        Self { at, hops: 0 }
+    }
+}
+
+/// What is read of each response.
+#[derive(Clone, Copy)]
+enum Reading {
+    Head,
+    Body,
+}
+
 /// Fetches URLs from public addresses.
 ///
 /// It has a pool of connections, so an execution environment should create only one.
 pub struct Fetcher<N = SystemNetwork> {
     network: N,
+    agent: String,
     reach: Reach,
     tls: TlsConnector,
     timeout: Duration,
@@ -53,23 +96,29 @@ pub enum FetcherError {
 }
 
 impl Fetcher {
-    /// A fetcher for the system's network and root certificates. `timeout` limits each attempt.
+    /// A fetcher for the system's network and root certificates. Servers are told the purpose, such as `link monitoring`. `timeout`
+    /// limits each attempt.
     ///
     /// # Errors
     /// When the system has no root certificates.
-    pub fn new(reach: Reach, timeout: Duration) -> Result<Self, FetcherError> {
+    pub fn new(purpose: &str, reach: Reach, timeout: Duration) -> Result<Self, FetcherError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        Self::on(SystemNetwork, roots, reach, timeout)
+        Self::on((SystemNetwork, roots), purpose, reach, timeout)
     }
 }
 
 impl<N: Network> Fetcher<N> {
-    /// A fetcher for another network and other root certificates, for tests. `timeout` limits each attempt.
+    /// A fetcher for another network and other root certificates, for tests.
     ///
     /// # Errors
     /// When there are no root certificates.
-    pub fn on(network: N, roots: RootCertStore, reach: Reach, timeout: Duration) -> Result<Self, FetcherError> {
+    pub fn on(
+        (network, roots): (N, RootCertStore),
+        purpose: &str,
+        reach: Reach,
+        timeout: Duration,
+    ) -> Result<Self, FetcherError> {
         if roots.is_empty() {
             return Err(FetcherError::NoRoots);
         }
@@ -79,7 +128,9 @@ impl<N: Network> Fetcher<N> {
             .with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let tls = TlsConnector::from(Arc::new(config));
-        Ok(Self { network, reach, tls, timeout, pool: ConnectionPool::default(), own: Vec::new() })
+        // Statistics classify it as a bot.
+        let agent = format!("LinkletBot/{} ({purpose})", env!("CARGO_PKG_VERSION"));
+        Ok(Self { network, agent, reach, tls, timeout, pool: ConnectionPool::default(), own: Vec::new() })
     }
 
     /// Excludes the shortener's own addresses from fetching, since each request of a short link would count as a click.
@@ -89,46 +140,92 @@ impl<N: Network> Fetcher<N> {
     }
 
     /// Fetches a URL once. The timeout includes DNS, connections, redirects and the response with its body.
-    pub(crate) async fn fetch(&self, destination: Destination) -> Result<StatusCode, FetchError> {
-        timeout(self.timeout, self.follow(destination)).await.unwrap_or(Err(FetchError::Timeout))
+    ///
+    /// # Errors
+    /// When the URL can't be fetched.
+    pub async fn fetch(&self, url: &TargetUrl) -> Result<StatusCode, FetchError> {
+        self.follow(&mut Trail::from(Destination::of(url)?), Reading::Body).await
     }
 
-    async fn follow(&self, destination: Destination) -> Result<StatusCode, FetchError> {
-        let mut destination = self.not_own(destination, FetchError::InvalidUrl)?;
+    /// Follows a URL to where it leads, once, within the timeout. The page there isn't read.
+    ///
+    /// # Errors
+    /// When a server on the way can't be asked, with the host of this server.
+    pub async fn resolve(&self, url: &TargetUrl) -> Result<Resolved, Lost> {
+        let start = Destination::of(url).map_err(|error| Lost { host: url.host(), error })?;
+        let mut trail = Trail::from(start);
+        match self.follow(&mut trail, Reading::Head).await {
+            Ok(status) => Ok(Resolved { url: trail.at.url().to_string(), status, hops: trail.hops }),
+            Err(error) => Err(Lost { host: trail.at.host.to_string(), error }),
+        }
+    }
+
+    async fn follow(&self, trail: &mut Trail, reading: Reading) -> Result<StatusCode, FetchError> {
+        timeout(self.timeout, self.to_the_end(trail, reading)).await.unwrap_or(Err(FetchError::Timeout))
+    }
+
+    async fn to_the_end(&self, trail: &mut Trail, reading: Reading) -> Result<StatusCode, FetchError> {
+        self.refuse_own(&trail.at, FetchError::InvalidUrl)?;
         let mut cookies = Cookies::default();
-        for _ in 0..=MAX_REDIRECTS {
-            let (connection, answer) = self.get(&destination, &cookies).await?;
-            let (head, body) = answer.into_parts();
-            cookies.keep(destination.url(), &head.headers);
-            self.finish(connection, body).await?;
-            match redirect(&head) {
-                Some(location) => {
-                    destination = self.not_own(destination.redirected(location)?, FetchError::InvalidRedirect)?;
-                }
-                None => return Ok(head.status),
-            }
+        for hops in 0..=MAX_REDIRECTS {
+            trail.hops = hops;
+            let head = match reading {
+                Reading::Body => self.read(Method::GET, &trail.at, &cookies).await?,
+                Reading::Head => self.head(&trail.at, &cookies).await?,
+            };
+            cookies.keep(trail.at.url(), &head.headers);
+            let Some(location) = redirect(&head) else { return Ok(head.status) };
+            let next = trail.at.redirected(location)?;
+            self.refuse_own(&next, FetchError::InvalidRedirect)?;
+            trail.at = next;
         }
         Err(FetchError::TooManyRedirects)
     }
 
-    fn not_own(&self, destination: Destination, otherwise: FetchError) -> Result<Destination, FetchError> {
-        if destination.is_one_of(&self.own) { Err(otherwise) } else { Ok(destination) }
+    fn refuse_own(&self, destination: &Destination, otherwise: FetchError) -> Result<(), FetchError> {
+        if destination.is_one_of(&self.own) { Err(otherwise) } else { Ok(()) }
     }
 
-    async fn get(
+    /// Asks for the head of a response. Some servers don't know HEAD, or never answer it: they are asked with GET, and the body stays
+    /// unread, since dropping the connection closes it.
+    async fn head(&self, destination: &Destination, cookies: &Cookies) -> Result<response::Parts, FetchError> {
+        match timeout(self.timeout / SHARE_OF_HEAD, self.read(Method::HEAD, destination, cookies)).await {
+            Ok(Ok(head)) if head.status.as_u16() < 400 => return Ok(head),
+            Ok(Ok(_) | Err(FetchError::Answer(_))) | Err(_) => {}
+            Ok(Err(error)) => return Err(error),
+        }
+        let (_connection, answer) = self.send(Method::GET, destination, cookies).await?;
+        Ok(answer.into_parts().0)
+    }
+
+    /// Asks for a response and reads its body, up to the limit.
+    async fn read(
         &self,
+        method: Method,
+        destination: &Destination,
+        cookies: &Cookies,
+    ) -> Result<response::Parts, FetchError> {
+        let (connection, answer) = self.send(method, destination, cookies).await?;
+        let (head, body) = answer.into_parts();
+        self.finish(connection, body).await?;
+        Ok(head)
+    }
+
+    async fn send(
+        &self,
+        method: Method,
         destination: &Destination,
         cookies: &Cookies,
     ) -> Result<(Connection, Response<Incoming>), FetchError> {
-        let cookie = cookies.header_for(destination.url());
-        // An idle connection may fail because the server is closing it. That isn't a failure of the check.
+        let asking = Asking { method, agent: &self.agent, cookie: cookies.header_for(destination.url()) };
+        // An idle connection may fail because the server is closing it. That isn't a failure of the attempt.
         if let Some(mut connection) = self.pool.take(&destination.origin())
-            && let Ok(answer) = connection.get(destination, cookie.as_ref()).await
+            && let Ok(answer) = connection.send(destination, &asking).await
         {
             return Ok((connection, answer));
         }
         let mut connection = self.open(destination).await?;
-        let answer = connection.get(destination, cookie.as_ref()).await?;
+        let answer = connection.send(destination, &asking).await?;
         Ok((connection, answer))
     }
 
@@ -175,12 +272,6 @@ impl<N: Network> Fetcher<N> {
             }
         }
         outcome
-    }
-
-    /// Number of idle connections.
-    #[cfg(test)]
-    pub(crate) fn idle_connections(&self) -> usize {
-        self.pool.len()
     }
 
     /// Reads the body up to [`MAX_BODY`], and returns the connection to the pool if the body was complete.

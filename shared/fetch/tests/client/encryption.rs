@@ -1,68 +1,18 @@
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{future::pending, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response, Version};
 use http_body_util::Full;
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::{RootCertStore, ServerConfig, crypto::aws_lc_rs, pki_types::PrivateKeyDer};
+use linklet_test_support::internet::{Internet, PUBLIC, Server, Web, answer, encrypted, read_head, server};
+use linklet_test_support::{Authority, some_roots};
+use rcgen::CertificateParams;
+use rustls::RootCertStore;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio_rustls::TlsAcceptor;
 
-use super::internet::{Internet, Server, Web, answer, read_head, server};
-use super::{PUBLIC, TIMEOUT, fetcher_trusting, outcome, url};
-use crate::check::Check;
-
-/// A certificate authority.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    fn roots(&self) -> RootCertStore {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.0.der().clone()).unwrap();
-        roots
-    }
-
-    /// A TLS acceptor with a certificate for this name.
-    fn acceptor(&self, name: &str, protocols: &[&str], change: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
-        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
-        change(&mut params);
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.0).unwrap();
-        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap())
-            .unwrap();
-        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
-        TlsAcceptor::from(Arc::new(config))
-    }
-}
-
-/// Root certificates that have signed no certificate of a server in these tests.
-pub(super) fn some_roots() -> RootCertStore {
-    Authority::new().roots()
-}
-
-/// An HTTP/1.1 server with TLS.
-fn http1(acceptor: TlsAcceptor, web: Web) -> Server {
-    server(move |stream: DuplexStream| {
-        let (acceptor, web) = (acceptor.clone(), web.clone());
-        async move {
-            if let Ok(stream) = acceptor.accept(stream).await {
-                web.serve(stream).await;
-            }
-        }
-    })
-}
+use super::{Attempt, TIMEOUT, fetch_with, fetcher_trusting};
 
 /// An HTTP/2 server with TLS that responds with this body.
 fn http2(acceptor: TlsAcceptor, body: &'static [u8]) -> Server {
@@ -88,8 +38,8 @@ fn internet(server: Server) -> Internet {
     Internet::default().name("example.com", &[PUBLIC]).server(PUBLIC, server)
 }
 
-async fn check(roots: RootCertStore, server: Server) -> Check {
-    fetcher_trusting(&internet(server), roots).check_in_peace(&url("https://example.com/a?b")).await
+async fn fetch(roots: RootCertStore, server: Server) -> Attempt {
+    fetch_with(&fetcher_trusting(&internet(server), roots), "https://example.com/a?b").await
 }
 
 fn fine() -> Web {
@@ -98,7 +48,7 @@ fn fine() -> Web {
 
 #[tokio::test(start_paused = true)]
 async fn only_a_trusted_valid_certificate_for_the_name_is_taken() {
-    let authority = Authority::new();
+    let authority = Authority::generate();
     let expired = |params: &mut CertificateParams| {
         params.not_before = rcgen::date_time_ymd(2000, 1, 1);
         params.not_after = rcgen::date_time_ymd(2001, 1, 1);
@@ -111,20 +61,19 @@ async fn only_a_trusted_valid_certificate_for_the_name_is_taken() {
         (authority.roots(), authority.acceptor("example.com", &[], expired), Err("tls_expired")),
     ] {
         let web = fine();
-        assert_eq!(outcome(&check(roots, http1(acceptor, web.clone())).await), expected);
+        assert_eq!(fetch(roots, encrypted(acceptor, web.clone())).await.outcome, expected);
         assert!(web.requests().iter().all(|request| request.contains("host: example.com\r\n")));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_certificate_for_an_address_is_valid_for_its_url() {
-    let authority = Authority::new();
-    let internet = internet(http1(authority.acceptor(PUBLIC, &[], |_| {}), fine()));
+    let authority = Authority::generate();
+    let internet = internet(encrypted(authority.acceptor(PUBLIC, &[], |_| {}), fine()));
 
-    let check =
-        fetcher_trusting(&internet, authority.roots()).check_in_peace(&url(&format!("https://{PUBLIC}/"))).await;
+    let attempt = fetch_with(&fetcher_trusting(&internet, authority.roots()), &format!("https://{PUBLIC}/")).await;
 
-    assert_eq!(outcome(&check), Ok(200));
+    assert_eq!(attempt.outcome, Ok(200));
 }
 
 #[tokio::test(start_paused = true)]
@@ -134,7 +83,7 @@ async fn a_server_without_tls_is_an_error_of_the_protocol() {
         read_head(&mut stream).await;
     });
 
-    assert_eq!(outcome(&check(some_roots(), plain).await), Err("tls_protocol"));
+    assert_eq!(fetch(some_roots(), plain).await.outcome, Err("tls_protocol"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -144,19 +93,19 @@ async fn a_handshake_that_never_ends_times_out() {
         drop(stream);
     });
 
-    let check = check(some_roots(), stuck).await;
+    let attempt = fetch(some_roots(), stuck).await;
 
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+    assert_eq!((attempt.outcome, attempt.latency), (Err("timeout"), TIMEOUT));
 }
 
 #[tokio::test(start_paused = true)]
 async fn http2_is_spoken_with_servers_that_offer_it_over_one_connection() {
-    let authority = Authority::new();
+    let authority = Authority::generate();
     let internet = internet(http2(authority.acceptor("example.com", &["h2", "http/1.1"], |_| {}), b"hello"));
     let fetcher = fetcher_trusting(&internet, authority.roots());
 
     for _ in 0..3 {
-        assert_eq!(outcome(&fetcher.check_in_peace(&url("https://example.com/a?b")).await), Ok(200));
+        assert_eq!(fetch_with(&fetcher, "https://example.com/a?b").await.outcome, Ok(200));
     }
 
     assert_eq!(internet.connected().len(), 1);
@@ -165,22 +114,22 @@ async fn http2_is_spoken_with_servers_that_offer_it_over_one_connection() {
 #[tokio::test(start_paused = true)]
 async fn a_long_body_over_http2_is_cut_and_its_connection_closed() {
     let body = vec![b'x'; 10_000_000].leak();
-    let authority = Authority::new();
+    let authority = Authority::generate();
     let internet = internet(http2(authority.acceptor("example.com", &["h2"], |_| {}), body));
     let fetcher = fetcher_trusting(&internet, authority.roots());
 
-    let check = fetcher.check_in_peace(&url("https://example.com/a?b")).await;
+    let attempt = fetch_with(&fetcher, "https://example.com/a?b").await;
     tokio::time::sleep(Duration::from_millis(1)).await;
 
-    assert_eq!(outcome(&check), Ok(200));
-    assert_eq!((fetcher.idle_connections(), internet.open()), (0, 0));
+    assert_eq!(attempt.outcome, Ok(200));
+    assert_eq!(internet.open(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_flooded_connection_is_closed_when_its_attempt_ends() {
     let settings = b"\0\0\0\x04\0\0\0\0\0";
     let ping = b"\0\0\x08\x06\0\0\0\0\0whatever";
-    let authority = Authority::new();
+    let authority = Authority::generate();
     let acceptor = authority.acceptor("example.com", &["h2"], |_| {});
     // The server never reads, so responses to its pings fill the buffers until the connection can't be closed gracefully.
     let internet = internet(server(move |stream: DuplexStream| {
@@ -192,9 +141,9 @@ async fn a_flooded_connection_is_closed_when_its_attempt_ends() {
         }
     }));
 
-    let check = fetcher_trusting(&internet, authority.roots()).check_in_peace(&url("https://example.com/a?b")).await;
+    let attempt = fetch_with(&fetcher_trusting(&internet, authority.roots()), "https://example.com/a?b").await;
     tokio::time::sleep(Duration::from_millis(1)).await;
 
-    assert_eq!((outcome(&check), internet.connected().len()), (Err("timeout"), 3));
+    assert_eq!((attempt.outcome, internet.connected().len()), (Err("timeout"), 1));
     assert_eq!(internet.open(), 0);
 }

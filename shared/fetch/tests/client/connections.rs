@@ -1,10 +1,10 @@
 use std::time::Duration;
 
+use linklet_test_support::internet::{Internet, PUBLIC, Web, always, answer, read_head, server};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::{advance, sleep};
 
-use super::internet::{Internet, Web, always, answer, read_head, server};
-use super::{PUBLIC, fetcher, outcome, url};
+use super::{fetch_with, fetcher};
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_used_again() {
@@ -12,8 +12,8 @@ async fn a_connection_is_used_again() {
     let fetcher = fetcher(&internet);
 
     for path in ["", "/a", "/b?c"] {
-        let check = fetcher.check_in_peace(&url(&format!("http://example.com{path}"))).await;
-        assert_eq!(outcome(&check), Ok(200));
+        let attempt = fetch_with(&fetcher, &format!("http://example.com{path}")).await;
+        assert_eq!(attempt.outcome, Ok(200));
     }
 
     assert_eq!((internet.connected().len(), internet.resolved().len()), (1, 1));
@@ -26,11 +26,10 @@ async fn a_connection_is_not_used_for_another_host_port_or_scheme() {
     let fetcher = fetcher(&internet);
 
     for other in ["http://a.example/", "http://b.example/", "http://a.example:8080/", "https://a.example:80/"] {
-        fetcher.check_in_peace(&url(other)).await;
+        fetch_with(&fetcher, other).await;
     }
 
-    // The last server has no TLS, so it is tried three times.
-    assert_eq!(internet.resolved(), ["a.example", "b.example", "a.example", "a.example", "a.example", "a.example"]);
+    assert_eq!(internet.resolved(), ["a.example", "b.example", "a.example", "a.example"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,14 +37,13 @@ async fn a_connection_is_not_used_after_a_minute() {
     let internet =
         Internet::default().name_that_changes("example.com", &[&[PUBLIC], &["10.0.0.1"]]).server(PUBLIC, always(200));
     let fetcher = fetcher(&internet);
-    let example = url("http://example.com/");
 
     for _ in 0..4 {
-        assert_eq!(outcome(&fetcher.check_in_peace(&example).await), Ok(200));
+        assert_eq!(fetch_with(&fetcher, "http://example.com/").await.outcome, Ok(200));
         advance(Duration::from_secs(15)).await;
     }
 
-    assert_eq!(outcome(&fetcher.check_in_peace(&example).await), Err("not_public"));
+    assert_eq!(fetch_with(&fetcher, "http://example.com/").await.outcome, Err("not_public"));
     assert_eq!(internet.connected().len(), 1);
 }
 
@@ -63,11 +61,11 @@ async fn a_connection_that_the_server_closes_is_reopened_within_the_attempt() {
         let fetcher = fetcher(&internet);
 
         for _ in 0..3 {
-            let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+            let attempt = fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await;
             if !under_a_request {
                 sleep(Duration::from_secs(1)).await;
             }
-            assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+            assert_eq!(attempt.outcome, Ok(200));
         }
 
         assert_eq!(internet.connected().len(), 3);
@@ -83,11 +81,14 @@ async fn a_kept_connection_that_fell_silent_costs_one_attempt() {
     });
     let internet = Internet::default().server(PUBLIC, once);
     let fetcher = fetcher(&internet);
-    fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+    fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await;
 
-    let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+    let [first, second] = [
+        fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await,
+        fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await,
+    ];
 
-    assert_eq!((outcome(&check), check.attempts), (Ok(200), 2));
+    assert_eq!((first.outcome, first.is_transient, second.outcome), (Err("timeout"), true, Ok(200)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -97,24 +98,25 @@ async fn an_unfinished_answer_leaves_no_connection_behind() {
     let fetcher = fetcher(&internet);
 
     for _ in 0..2 {
-        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await), Ok(200));
+        assert_eq!(fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await.outcome, Ok(200));
     }
 
     assert_eq!(internet.connected().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn few_connections_are_kept_however_many_hosts_are_checked() {
+async fn few_connections_are_kept_however_many_hosts_are_fetched() {
     let hosts: Vec<_> = (0..100).map(|host| format!("{host}.example")).collect();
     let internet = hosts.iter().fold(Internet::default(), |internet, host| internet.name(host, &[PUBLIC]));
     let internet = internet.server(PUBLIC, always(200));
     let fetcher = fetcher(&internet);
 
     for host in hosts.iter().chain([&hosts[99], &hosts[68], &hosts[67]]) {
-        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{host}/"))).await), Ok(200));
+        assert_eq!(fetch_with(&fetcher, &format!("http://{host}/")).await.outcome, Ok(200));
     }
 
-    assert_eq!(fetcher.idle_connections(), 32);
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(internet.open(), 32);
     // The latest 32 connections are in the pool. Number 67 is older than these.
     assert_eq!(internet.connected().len(), 101);
 }

@@ -1,12 +1,36 @@
+//! Tests with simulated servers and names, and with paused time.
+
 use std::time::Duration;
 
+use linklet_domain::{Reach, TargetUrl, Timestamp};
+use linklet_fetch::Fetcher;
+use linklet_test_support::internet::{Internet, PUBLIC, Server, Web, answer, read_head, server};
+use linklet_test_support::some_roots;
 use tokio::time::Instant;
 
-use linklet_domain::Timestamp;
+use crate::check::{self, Check, Deadline};
 
-use super::internet::{Internet, Web, answer, read_head, server};
-use super::{PUBLIC, TIMEOUT, check, check_server, fetcher, outcome, url};
-use crate::check::{Check, Deadline};
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+async fn check_until(internet: &Internet, url: &str, deadline: Deadline<'_>) -> Option<Check> {
+    let fetcher = Fetcher::on((internet.clone(), some_roots()), "link monitoring", Reach::Public, TIMEOUT).unwrap();
+    check::check(&fetcher, &TargetUrl::parse(url).unwrap(), deadline).await
+}
+
+/// A check that has as much time as it takes.
+async fn check(internet: &Internet, url: &str) -> Check {
+    let deadline = Deadline { at: Timestamp::now().plus(Duration::from_hours(1)), clock: &Timestamp::now };
+    check_until(internet, url, deadline).await.unwrap()
+}
+
+async fn check_server(server: Server) -> Check {
+    check(&Internet::default().server(PUBLIC, server), &format!("http://{PUBLIC}/")).await
+}
+
+/// The HTTP status of a check, or its error.
+fn outcome(check: &Check) -> Result<u16, &'static str> {
+    check.outcome.as_ref().map(|status| status.as_u16()).map_err(|error| error.class().into())
+}
 
 fn answers(statuses: &[u16]) -> Web {
     let answers: Vec<_> = statuses.iter().map(|&status| answer(status)).collect();
@@ -63,12 +87,25 @@ async fn attempts_have_their_own_timeouts_and_the_last_gives_the_latency() {
     assert_eq!(started.elapsed(), TIMEOUT * 3 + millis(600));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_name_that_turns_private_before_a_retry_is_refused_there() {
+    let failing = "HTTP/1.1 500 Oh\r\nconnection: close\r\n\r\n";
+    let internet = Internet::default()
+        .name_that_changes("rebind.example", &[&[PUBLIC], &["10.0.0.1"]])
+        .server(PUBLIC, Web::new([failing]).server());
+
+    let check = check(&internet, "http://rebind.example/").await;
+
+    assert_eq!((outcome(&check), check.attempts), (Err("not_public"), 2));
+    assert_eq!(internet.connected(), [format!("{PUBLIC}:80")]);
+}
+
 /// A deadline so many milliseconds from now, by the clock that tests stop.
 async fn check_for(internet: &Internet, milliseconds: u64) -> Option<Check> {
     let (start, begun) = (Timestamp::now(), Instant::now());
     let clock = move || start.plus(begun.elapsed());
     let deadline = Deadline { at: start.plus(millis(milliseconds)), clock: &clock };
-    fetcher(internet).check(&url(&format!("http://{PUBLIC}/")), deadline).await
+    check_until(internet, &format!("http://{PUBLIC}/"), deadline).await
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,16 +3,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use linklet_test_support::internet::{
+    Internet, OTHER, PUBLIC, Server, Web, always, answer, read_head, redirect, server,
+};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::time::{Instant, sleep};
 
-use super::internet::{Internet, Server, Web, always, answer, read_head, redirect, server};
-use super::{OTHER, PUBLIC, TIMEOUT, check, check_server, fetcher, outcome, url};
-use crate::check::Check;
+use super::{Attempt, TIMEOUT, fetch, fetch_server, fetch_with, fetcher};
 
-/// Checks a server that responds with these bytes and then closes the connection.
-async fn check_bytes(bytes: &'static [u8]) -> Check {
-    check_server(server(move |mut stream| async move {
+/// Fetches from a server that responds with these bytes and then closes the connection.
+async fn fetch_bytes(bytes: &'static [u8]) -> Attempt {
+    fetch_server(server(move |mut stream| async move {
         read_head(&mut stream).await;
         stream.write_all(bytes).await.ok();
     }))
@@ -42,9 +43,9 @@ async fn a_request_says_who_asks_and_nothing_else() {
     let web = Web::new([answer(200).as_str()]);
     let internet = Internet::default().name("example.com", &[PUBLIC]).server(PUBLIC, web.server());
 
-    let check = check(&internet, "http://EXAMPLE.com:8080/a%20b/ü?q=1&r=|`{}#fragment").await;
+    let attempt = fetch(&internet, "http://EXAMPLE.com:8080/a%20b/ü?q=1&r=|`{}#fragment").await;
 
-    assert_eq!(outcome(&check), Ok(200));
+    assert_eq!(attempt.outcome, Ok(200));
     let head = format!(
         "GET /a%20b/%C3%BC?q=1&r=|`{{}} HTTP/1.1\r\nuser-agent: LinkletBot/{} (link monitoring)\r\naccept: */*\r\n\
          host: example.com:8080\r\n\r\n",
@@ -64,14 +65,14 @@ fn cookie_in(head: &str) -> Option<&str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cookie_is_sent_back_within_one_check_only() {
+async fn a_cookie_is_sent_back_within_one_attempt_only() {
     let (first, last) = (setting(&["a=b; Path=/; HttpOnly; Max-Age=9999"], "/next"), answer(200));
     let web = Web::new([first.as_str(), last.as_str()]);
     let internet = Internet::default().server(PUBLIC, web.server());
     let fetcher = fetcher(&internet);
 
     for _ in 0..2 {
-        fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+        fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await;
     }
 
     let requests = web.requests();
@@ -90,7 +91,7 @@ async fn a_cookie_goes_to_no_other_host_whatever_its_domain() {
         .server(PUBLIC, back.server())
         .server(OTHER, elsewhere.server());
 
-    check(&internet, "http://a.example.com/").await;
+    fetch(&internet, "http://a.example.com/").await;
 
     assert_eq!(cookie_in(&elsewhere.requests()[0]), None);
     let returned = back.requests()[1].clone();
@@ -105,7 +106,7 @@ async fn cookies_obey_their_path_and_deletion_and_secure_ones_stay_off_http() {
     let second = setting(&["e=; Path=/; Max-Age=0"], "/last");
     let web = Web::new([first.as_str(), second.as_str(), answer(200).as_str()]);
 
-    check_server(web.server()).await;
+    fetch_server(web.server()).await;
 
     assert_eq!(cookie_in(&web.requests()[2]), Some("g=h"));
 }
@@ -118,10 +119,10 @@ async fn a_flood_of_cookies_is_cut() {
     let first = setting(&[long.as_str()].into_iter().chain(many).collect::<Vec<_>>(), "/next");
     let web = Web::new([first.as_str(), answer(200).as_str()]);
 
-    let check = check_server(web.server()).await;
+    let attempt = fetch_server(web.server()).await;
 
     let next = &web.requests()[1];
-    assert_eq!((outcome(&check), cookie_in(next).unwrap().split("; ").count()), (Ok(200), 50));
+    assert_eq!((attempt.outcome, cookie_in(next).unwrap().split("; ").count()), (Ok(200), 50));
     assert!(!next.contains("long="));
 }
 
@@ -131,9 +132,9 @@ async fn an_endless_body_is_read_up_to_its_limit() {
     let (server, sent) =
         endless(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", chunk, Duration::from_millis(1));
 
-    let check = check_server(server).await;
+    let attempt = fetch_server(server).await;
 
-    assert_eq!(outcome(&check), Ok(200));
+    assert_eq!(attempt.outcome, Ok(200));
     let most = 2 * 64 * 1024 + 2 * 16 * 1024; // the limit, and what buffers hold
     assert!((64 * 1024..=most).contains(&sent.load(Ordering::Relaxed)), "{sent:?}");
 }
@@ -150,9 +151,9 @@ async fn a_body_announced_as_longer_than_the_limit_is_not_awaited() {
         pending::<()>().await;
     });
 
-    let check = check_server(stuck).await;
+    let attempt = fetch_server(stuck).await;
 
-    assert_eq!((outcome(&check), check.latency), (Ok(200), Duration::ZERO));
+    assert_eq!((attempt.outcome, attempt.latency), (Ok(200), Duration::ZERO));
 }
 
 #[tokio::test(start_paused = true)]
@@ -175,11 +176,11 @@ async fn whatever_is_slow_takes_the_time_of_the_attempt_and_no_more() {
         ("redirects", redirects),
         ("silence", silence),
     ] {
-        let check = check_server(server).await;
-        assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT), "{what}");
+        let attempt = fetch_server(server).await;
+        assert_eq!((attempt.outcome, attempt.latency), (Err("timeout"), TIMEOUT), "{what}");
     }
-    let check = check(&Internet::default().silence(PUBLIC), &format!("http://{PUBLIC}/")).await;
-    assert_eq!((outcome(&check), check.latency), (Err("timeout"), TIMEOUT));
+    let attempt = fetch(&Internet::default().silence(PUBLIC), &format!("http://{PUBLIC}/")).await;
+    assert_eq!((attempt.outcome, attempt.latency), (Err("timeout"), TIMEOUT));
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,9 +188,9 @@ async fn a_silent_address_leaves_time_for_the_next_one() {
     let internet = Internet::default().name("two.example", &[OTHER, PUBLIC]).silence(OTHER).server(PUBLIC, always(200));
     let started = Instant::now();
 
-    let check = check(&internet, "http://two.example/").await;
+    let attempt = fetch(&internet, "http://two.example/").await;
 
-    assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    assert_eq!(attempt.outcome, Ok(200));
     assert_eq!(started.elapsed(), TIMEOUT / 2);
 }
 
@@ -199,11 +200,11 @@ async fn silent_addresses_share_the_time_equally() {
     let internet = Internet::default().name("three.example", &addresses).silence("8.8.0.1").silence("8.8.0.2");
     let internet = internet.server(PUBLIC, always(200));
 
-    let check = check(&internet, "http://three.example/").await;
+    let attempt = fetch(&internet, "http://three.example/").await;
 
-    assert_eq!((outcome(&check), check.attempts), (Ok(200), 1));
+    assert_eq!(attempt.outcome, Ok(200));
     // Tokio's timers have a resolution of one millisecond.
-    assert!(check.latency.abs_diff(TIMEOUT * 2 / 3) < Duration::from_millis(3), "{:?}", check.latency);
+    assert!(attempt.latency.abs_diff(TIMEOUT * 2 / 3) < Duration::from_millis(3), "{:?}", attempt.latency);
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,11 +212,10 @@ async fn of_many_addresses_three_are_tried() {
     let addresses = ["8.8.0.1", "8.8.0.2", "8.8.0.3", PUBLIC];
     let internet = Internet::default().name("many.example", &addresses).server(PUBLIC, always(200));
 
-    let check = check(&internet, "http://many.example/").await;
+    let attempt = fetch(&internet, "http://many.example/").await;
 
-    assert_eq!(outcome(&check), Err("connect"));
-    assert_eq!(internet.connected()[..3], ["8.8.0.1:80", "8.8.0.2:80", "8.8.0.3:80"]);
-    assert_eq!(internet.connected().len(), 9);
+    assert_eq!(attempt.outcome, Err("connect"));
+    assert_eq!(internet.connected(), ["8.8.0.1:80", "8.8.0.2:80", "8.8.0.3:80"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,9 +231,9 @@ async fn a_response_that_is_not_http_is_an_error() {
         b"HTTP/1.1 200 OK\r\nbad header\r\n\r\n",
     ];
     for bytes in cases {
-        let check = check_bytes(bytes).await;
+        let attempt = fetch_bytes(bytes).await;
 
-        assert_eq!((outcome(&check), check.attempts), (Err("other"), 3), "{}", bytes.escape_ascii());
+        assert_eq!((attempt.outcome, attempt.is_transient), (Err("other"), true), "{}", bytes.escape_ascii());
     }
 }
 
@@ -242,9 +242,9 @@ async fn a_huge_head_is_an_error() {
     let one_header = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(1_000_000));
     let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(5_000));
     for head in [one_header, many_headers] {
-        let check = check_bytes(Box::leak(head.into_boxed_str()).as_bytes()).await;
+        let attempt = fetch_bytes(Box::leak(head.into_boxed_str()).as_bytes()).await;
 
-        assert_eq!(outcome(&check), Err("other"));
+        assert_eq!(attempt.outcome, Err("other"));
     }
 }
 
@@ -253,10 +253,10 @@ async fn an_endless_head_is_given_up() {
     let line: &[u8] = Box::leak(format!("x: {}\r\n", "y".repeat(1_000)).into_boxed_str()).as_bytes();
     let (server, sent) = endless(b"HTTP/1.1 200 OK\r\n", line, Duration::from_millis(1));
 
-    let check = check_server(server).await;
+    let attempt = fetch_server(server).await;
 
-    assert_eq!((outcome(&check), check.attempts), (Err("other"), 3));
-    assert!(sent.load(Ordering::Relaxed) < 3 * 2 * 64 * 1024, "{sent:?}");
+    assert_eq!((attempt.outcome, attempt.is_transient), (Err("other"), true));
+    assert!(sent.load(Ordering::Relaxed) < 2 * 64 * 1024, "{sent:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -265,7 +265,7 @@ async fn nothing_is_decompressed() {
     let rubbish =
         b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 14\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\xff\xff\xff\xff\xff";
 
-    assert_eq!(outcome(&check_bytes(rubbish).await), Ok(200));
+    assert_eq!(fetch_bytes(rubbish).await.outcome, Ok(200));
 }
 
 #[tokio::test(start_paused = true)]
@@ -278,9 +278,9 @@ async fn a_connection_is_closed_when_its_attempt_ends() {
     let internet = Internet::default().server(PUBLIC, stubborn);
     let fetcher = fetcher(&internet);
 
-    let check = fetcher.check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+    let attempt = fetch_with(&fetcher, &format!("http://{PUBLIC}/")).await;
     sleep(Duration::from_millis(1)).await;
 
-    assert_eq!((outcome(&check), internet.connected().len()), (Err("timeout"), 3));
+    assert_eq!((attempt.outcome, internet.connected().len()), (Err("timeout"), 1));
     assert_eq!(internet.open(), 0);
 }

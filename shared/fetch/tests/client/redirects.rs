@@ -1,7 +1,7 @@
 use linklet_domain::OwnAddress;
+use linklet_test_support::internet::{Internet, OTHER, PUBLIC, Web, always, answer, redirect};
 
-use super::internet::{Internet, Web, always, answer, redirect};
-use super::{OTHER, PUBLIC, check, check_server, fetcher, outcome, url};
+use super::{fetch, fetch_server, fetch_with, fetcher};
 
 fn hops(count: usize) -> Vec<String> {
     (1..=count).map(|hop| redirect(&format!("/{hop}"))).chain([answer(200)]).collect()
@@ -15,9 +15,9 @@ fn web(answers: &[String]) -> Web {
 async fn ten_redirects_are_followed() {
     let web = web(&hops(10));
 
-    let check = check_server(web.server()).await;
+    let attempt = fetch_server(web.server()).await;
 
-    assert_eq!(outcome(&check), Ok(200));
+    assert_eq!(attempt.outcome, Ok(200));
     let paths: Vec<_> = web.requests().iter().map(|head| head.lines().next().unwrap().to_owned()).collect();
     let hops = (1..=10).map(|hop| format!("GET /{hop} HTTP/1.1"));
     assert_eq!(paths, [String::from("GET / HTTP/1.1")].into_iter().chain(hops).collect::<Vec<_>>());
@@ -27,9 +27,9 @@ async fn ten_redirects_are_followed() {
 async fn the_eleventh_redirect_is_too_many() {
     let (eleven, endless) = (web(&hops(11)), Web::new([redirect("/again").as_str()]));
     for web in [eleven, endless] {
-        let check = check_server(web.server()).await;
+        let attempt = fetch_server(web.server()).await;
 
-        assert_eq!((outcome(&check), check.attempts), (Err("too_many_redirects"), 1));
+        assert_eq!((attempt.outcome, attempt.is_transient), (Err("too_many_redirects"), false));
         assert_eq!(web.requests().len(), 11);
     }
 }
@@ -43,9 +43,9 @@ async fn a_redirect_to_another_host_is_resolved_and_checked_anew() {
         .server(PUBLIC, Web::new([redirect("//b.example:8080/there?x=1#part").as_str()]).server())
         .server(OTHER, elsewhere.server());
 
-    let check = check(&internet, "http://a.example/").await;
+    let attempt = fetch(&internet, "http://a.example/").await;
 
-    assert_eq!(outcome(&check), Ok(204));
+    assert_eq!(attempt.outcome, Ok(204));
     assert_eq!(internet.resolved(), ["a.example", "b.example"]);
     let head = &elsewhere.requests()[0];
     assert!(head.starts_with("GET /there?x=1 HTTP/1.1\r\n"), "{head}");
@@ -74,9 +74,9 @@ async fn a_redirect_to_anything_but_http_is_invalid() {
             .server(PUBLIC, Web::new([redirect(location).as_str()]).server())
             .name("example.com", &[OTHER]);
 
-        let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+        let attempt = fetch(&internet, &format!("http://{PUBLIC}/")).await;
 
-        assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
+        assert_eq!((attempt.outcome, attempt.is_transient), (Err("invalid_redirect"), false), "{location}");
         assert_eq!(internet.connected().len(), 1, "{location}");
     }
 }
@@ -92,10 +92,9 @@ async fn a_redirect_to_the_shortener_itself_is_not_followed() {
             .server(OTHER, always(200))
             .server(PUBLIC, Web::new([redirect("/on").as_str(), redirect(location).as_str()]).server());
 
-        let check =
-            fetcher(&internet).excluding(vec![own.clone()]).check_in_peace(&url(&format!("http://{PUBLIC}/"))).await;
+        let attempt = fetch_with(&fetcher(&internet).excluding(vec![own.clone()]), &format!("http://{PUBLIC}/")).await;
 
-        assert_eq!((outcome(&check), check.attempts), (Err("invalid_redirect"), 1), "{location}");
+        assert_eq!((attempt.outcome, attempt.is_transient), (Err("invalid_redirect"), false), "{location}");
         assert_eq!(internet.resolved(), [""; 0], "{location}");
     }
 }
@@ -108,9 +107,9 @@ async fn a_url_of_the_shortener_itself_is_not_fetched_and_others_are() {
         Internet::default().name("go.example.com", &[OTHER]).name("example.com", &[OTHER]).server(OTHER, always(200));
     let fetcher = fetcher(&internet).excluding(vec![own]);
 
-    assert_eq!(outcome(&fetcher.check_in_peace(&url("http://Go.Example.com/launch")).await), Err("other"));
+    assert_eq!(fetch_with(&fetcher, "http://Go.Example.com/launch").await.outcome, Err("other"));
     for other in ["http://example.com/go.example.com", "http://go.example.com:8080/launch"] {
-        assert_eq!(outcome(&fetcher.check_in_peace(&url(other)).await), Ok(200), "{other}");
+        assert_eq!(fetch_with(&fetcher, other).await.outcome, Ok(200), "{other}");
     }
     assert_eq!(internet.resolved(), ["example.com", "go.example.com"]);
 }
@@ -119,9 +118,9 @@ async fn a_url_of_the_shortener_itself_is_not_fetched_and_others_are() {
 async fn a_redirect_to_a_port_that_is_not_allowed_is_not_followed() {
     let internet = Internet::default().server(PUBLIC, Web::new([redirect("http://example.com:25/").as_str()]).server());
 
-    let check = check(&internet, &format!("http://{PUBLIC}/")).await;
+    let attempt = fetch(&internet, &format!("http://{PUBLIC}/")).await;
 
-    assert_eq!(outcome(&check), Err("port_not_allowed"));
+    assert_eq!(attempt.outcome, Err("port_not_allowed"));
     assert_eq!(internet.resolved(), [""; 0]);
 }
 
@@ -131,7 +130,7 @@ async fn a_redirect_without_a_place_is_an_answer() {
     let not_modified = "HTTP/1.1 304 Not Modified\r\nlocation: /\r\n\r\n";
     let created = "HTTP/1.1 201 Created\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n";
     for (answer, status) in [(without, 302), (not_modified, 304), (created, 201)] {
-        assert_eq!(outcome(&check_server(Web::new([answer]).server()).await), Ok(status));
+        assert_eq!(fetch_server(Web::new([answer]).server()).await.outcome, Ok(status));
     }
 }
 
@@ -142,6 +141,6 @@ async fn each_status_that_redirects_is_followed() {
         let internet =
             Internet::default().server(PUBLIC, Web::new([moved.as_str()]).server()).server(OTHER, always(200));
 
-        assert_eq!(outcome(&check(&internet, &format!("http://{PUBLIC}/")).await), Ok(200), "{status}");
+        assert_eq!(fetch(&internet, &format!("http://{PUBLIC}/")).await.outcome, Ok(200), "{status}");
     }
 }

@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use linklet_domain::Reach;
+use linklet_fetch::{Fetcher, SystemNetwork};
+use linklet_test_support::internet::{Web, answer, read_head};
+use linklet_test_support::some_roots;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::internet::{Web, answer, read_head};
-use super::{TIMEOUT, encryption, outcome, url};
-use crate::{Fetcher, SystemNetwork};
+use super::{TIMEOUT, fetch_with};
 
 fn fetcher(reach: Reach) -> Fetcher {
     // Longer than any of these tests takes on a busy machine.
-    Fetcher::on(SystemNetwork, encryption::some_roots(), reach, Duration::from_secs(60)).unwrap()
+    Fetcher::on((SystemNetwork, some_roots()), "link monitoring", reach, Duration::from_secs(60)).unwrap()
 }
 
 async fn listener() -> (TcpListener, u16) {
@@ -27,8 +28,8 @@ async fn a_server_on_this_machine_is_fetched_in_tests_only() {
     let (listener, port) = listener().await;
 
     for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "127.1", "0177.0.0.1", "0x7f000001"] {
-        let check = fetcher(Reach::Public).check_in_peace(&url(&format!("http://{host}:{port}/"))).await;
-        assert_eq!((outcome(&check), check.attempts), (Err("not_public"), 1), "{host}");
+        let attempt = fetch_with(&fetcher(Reach::Public), &format!("http://{host}:{port}/")).await;
+        assert_eq!((attempt.outcome, attempt.is_transient), (Err("not_public"), false), "{host}");
     }
     assert!(listener.accept().now_or_never().is_none(), "somebody connected");
 
@@ -42,7 +43,7 @@ async fn a_server_on_this_machine_is_fetched_in_tests_only() {
     let fetcher = fetcher(Reach::PublicAndLoopback);
     let refused = Err("not_public");
     for (host, seen) in [("127.0.0.1", Ok(200)), ("localhost", Ok(200)), ("[::]", refused), ("[fe80::1]", refused)] {
-        assert_eq!(outcome(&fetcher.check_in_peace(&url(&format!("http://{host}:{port}/"))).await), seen, "{host}");
+        assert_eq!(fetch_with(&fetcher, &format!("http://{host}:{port}/")).await.outcome, seen, "{host}");
     }
     assert_eq!(web.requests().len(), 2);
 }
@@ -58,9 +59,9 @@ async fn a_reset_is_an_error() {
         }
     });
 
-    let check = fetcher(Reach::PublicAndLoopback).check_in_peace(&url(&format!("http://127.0.0.1:{port}/"))).await;
+    let attempt = fetch_with(&fetcher(Reach::PublicAndLoopback), &format!("http://127.0.0.1:{port}/")).await;
 
-    assert_eq!((outcome(&check), check.attempts), (Err("other"), 3));
+    assert_eq!((attempt.outcome, attempt.is_transient), (Err("other"), true));
 }
 
 fn reset(stream: TcpStream) {
@@ -73,12 +74,12 @@ async fn a_port_at_which_nobody_listens_is_an_error_of_connecting() {
     let (listener, port) = listener().await;
     drop(listener);
 
-    let check = fetcher(Reach::PublicAndLoopback).check_in_peace(&url(&format!("http://127.0.0.1:{port}/"))).await;
+    let attempt = fetch_with(&fetcher(Reach::PublicAndLoopback), &format!("http://127.0.0.1:{port}/")).await;
 
-    assert_eq!(outcome(&check), Err("connect"));
+    assert_eq!(attempt.outcome, Err("connect"));
 }
 
 #[test]
 fn the_systems_certificates_are_trusted() {
-    assert!(Fetcher::new(Reach::Public, TIMEOUT).is_ok());
+    assert!(Fetcher::new("link monitoring", Reach::Public, TIMEOUT).is_ok());
 }

@@ -4,7 +4,7 @@ use std::{io, net::IpAddr};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, COOKIE, HOST, USER_AGENT};
-use http::{HeaderValue, Request, Version};
+use http::{HeaderValue, Method, Request, Version};
 use http_body_util::Empty;
 use linklet_domain::{OwnAddress, Reach, TargetUrl};
 use rustls::pki_types::ServerName;
@@ -12,8 +12,12 @@ use url::{Host, Position, Url};
 
 use crate::FetchError;
 
-/// The user agent of checks. Statistics classify it as a bot.
-const AGENT: &str = concat!("LinkletBot/", env!("CARGO_PKG_VERSION"), " (link monitoring)");
+/// What a request says besides its destination.
+pub(crate) struct Asking<'a> {
+    pub method: Method,
+    pub agent: &'a str,
+    pub cookie: Option<HeaderValue>,
+}
 
 /// An http or https URL without credentials, with a port that may be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +39,14 @@ impl Destination {
         Self::new(url, FetchError::InvalidUrl)
     }
 
-    /// The destination of a redirect from this URL.
+    /// The destination of a redirect from this URL, which keeps its fragment if it gets no other
+    /// ([RFC 9110, 10.2.2](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.2)).
     pub(crate) fn redirected(&self, location: &HeaderValue) -> Result<Self, FetchError> {
         let location = str::from_utf8(location.as_bytes()).map_err(|_| FetchError::InvalidRedirect)?;
-        let url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
+        let mut url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
+        if url.fragment().is_none() {
+            url.set_fragment(self.url.fragment());
+        }
         Self::new(url, FetchError::InvalidRedirect)
     }
 
@@ -53,6 +61,7 @@ impl Destination {
         if Reach::allows_port(port) { Ok(Self { url, host, port }) } else { Err(FetchError::PortNotAllowed) }
     }
 
+    /// The URL, with its fragment.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
@@ -82,14 +91,11 @@ impl Destination {
     }
 
     /// The request. It has no `Accept-Encoding`, since responses are never decompressed.
-    pub(crate) fn request(
-        &self,
-        version: Version,
-        cookie: Option<&HeaderValue>,
-    ) -> Result<Request<Empty<Bytes>>, FetchError> {
+    pub(crate) fn request(&self, version: Version, asking: &Asking<'_>) -> Result<Request<Empty<Bytes>>, FetchError> {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
-        let request = Request::builder().version(version).header(USER_AGENT, AGENT).header(ACCEPT, "*/*");
-        let request = match cookie {
+        let request = Request::builder().method(asking.method.clone()).version(version);
+        let request = request.header(USER_AGENT, asking.agent).header(ACCEPT, "*/*");
+        let request = match &asking.cookie {
             Some(cookie) => request.header(COOKIE, cookie),
             None => request,
         };
@@ -116,7 +122,9 @@ mod tests {
                 return Ok(());
             };
 
-            let (http1, http2) = (destination.request(Version::HTTP_11, None), destination.request(Version::HTTP_2, None));
+            let asking = Asking { method: Method::GET, agent: "LinkletBot", cookie: None };
+
+            let [http1, http2] = [Version::HTTP_11, Version::HTTP_2].map(|version| destination.request(version, &asking));
 
             let (http1, http2) = (http1.unwrap(), http2.unwrap());
             prop_assert_eq!(http1.uri().host(), None);

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, future::Future, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, Version};
+use http::{Response, Version};
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::FetchError;
-use crate::destination::{Destination, Origin};
+use crate::destination::{Asking, Destination, Origin};
 
 /// Maximum size in bytes of a response's head, and of the buffered part of its body.
 const BUFFER: u32 = 64 * 1024;
@@ -66,20 +66,20 @@ impl Connection {
         Ok(Self { origin, sender: Sender::Http2(sender), opened: Instant::now(), tasks })
     }
 
-    /// Sends a GET request and waits for the head of the response.
-    pub(crate) async fn get(
+    /// Sends a request and waits for the head of the response.
+    pub(crate) async fn send(
         &mut self,
         destination: &Destination,
-        cookie: Option<&HeaderValue>,
+        asking: &Asking<'_>,
     ) -> Result<Response<Incoming>, FetchError> {
         match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await.map_err(FetchError::Answer)?;
-                sender.send_request(destination.request(Version::HTTP_11, cookie)?).await
+                sender.send_request(destination.request(Version::HTTP_11, asking)?).await
             }
             Sender::Http2(sender) => {
                 sender.ready().await.map_err(FetchError::Answer)?;
-                sender.send_request(destination.request(Version::HTTP_2, cookie)?).await
+                sender.send_request(destination.request(Version::HTTP_2, asking)?).await
             }
         }
         .map_err(FetchError::Answer)
@@ -148,10 +148,5 @@ impl ConnectionPool {
         if idle.len() > MAX_IDLE {
             idle.pop_front();
         }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.0.lock().len()
     }
 }
