@@ -16,7 +16,6 @@ import { giveUp, makeLink, places, quick, tryAgain } from './quick-queue.js';
 /** @typedef {import('./quick-queue.js').QueuedUrl} QueuedUrl */
 
 const loadSeveral = () => import('../../parts/new-links/new-links.js');
-const loadShortLink = () => import('../../parts/short-link/short-link.js');
 
 /**
  * @param {object} props
@@ -99,7 +98,7 @@ export function QuickCreate({ onLink, onUndone, edit, openOptions, prepareOption
       <${Button} kind="primary" type="submit" isBusy=${count > 0}>Shorten<//>
     </div>
     <p class="hidden" role="status">${making}</p>
-    ${guessUrl(text) && html`<${Lazy} load=${loadShortLink} name="ShortLink" text=${text} onText=${(/** @type {string} */ found) => quick.set({ text: found })} />`}
+    ${text && html`<${Lazy} load=${() => import('../../parts/short-link/short-link.js')} name="ShortLink" text=${text} onText=${(/** @type {string} */ found) => quick.set({ text: found })} />`}
     ${error && html`<div id="quick-error"><${FormFailure} error=${error} /></div>`}
     ${failed.length > 0 && html`<${Failed} list=${failed} />`}
   </form>`;
