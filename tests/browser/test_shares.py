@@ -63,7 +63,7 @@ def test_two_presses_make_a_page_that_anybody_sees_without_an_account(tabs: Tabs
     expect(visitor.page.locator(".world-map")).to_be_visible()
     assert_usable_by_everybody(visitor, "a shared page")
     policy = visitor.page.request.get(visitor.api.app).headers
-    assert policy["referrer-policy"] == "no-referrer" and "default-src 'none'" in policy["content-security-policy"]
+    assert policy["referrer-policy"] == "no-referrer" and "default-src 'self'" in policy["content-security-policy"]
 
 
 def test_a_shared_tag_is_seen_by_somebody_who_is_signed_in_elsewhere(tabs: Tabs, api: Api, shop: Account) -> None:

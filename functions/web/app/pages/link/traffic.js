@@ -43,7 +43,7 @@ export function Traffic({ link, showQr, onNews }) {
   const clicks = useClicks(view, key);
   // Until another one is read, the answer before it stays.
   const known = useLatest(answer.data && { answer: answer.data, view });
-  const shown = useMemo(() => known && { answer: known.answer, ...chartOf(known.answer, known.view.audience) }, [known?.answer]);
+  const shown = useMemo(() => known && { answer: known.answer, ...chartOfAnswer(known.answer, known.view.audience) }, [known?.answer]);
   const hear = useNews(() => [answer.reload, onNews].forEach((reload) => reload()), Object.keys(view.filter).length > 0 ? FILTERED_EVERY_MS : 0);
 
   const isUnused = link.total_clicks === 0 && !known?.answer.total_clicks && !clicks.data?.length && Object.keys(view.filter).length === 0;
@@ -88,7 +88,7 @@ function ChartCard({ view, shown }) {
 const showAs = (form) => setQuery({ table: form === 'table' ? '1' : '' });
 
 /** What is drawn. @param {ShownAnswer} answer @param {import('../../parts/times/audience.js').Audience} audience @returns {Pick<Shown, 'chart' | 'running'>} */
-export function chartOf(answer, audience) {
+export function chartOfAnswer(answer, audience) {
   const { period } = answer;
   const { times, clicks, humans, before, running } = linesOf(answer, Date.now());
   /** @type {import('../../parts/chart/chart.js').Series[]} */

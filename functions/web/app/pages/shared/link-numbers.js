@@ -10,7 +10,7 @@ import { Figure, Figures, TimeChart } from '../../parts/chart/chart.js';
 import { KINDS, Panel, rowsOf } from '../../parts/panels/panels.js';
 import { intervalOf, periodOf, queryOf, RangeChoice, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Card } from '../../ui/page.js';
-import { chartOf, noteOf } from '../link/traffic.js';
+import { chartOfAnswer, noteOf } from '../link/traffic.js';
 import { readNumbers } from './share.js';
 import { WaitingNumbers } from './waiting.js';
 
@@ -41,7 +41,7 @@ export function LinkNumbers({ share, refused }) {
             <${Figure} label="Unique visitors" hint="Estimated by IP address." ...${figure('unique_visitors')} />
           <//>
           <${Card} title="Clicks over time">
-            <${TimeChart} controls=${html`<${UnitChoice} ...${period} />`} ...${chartOf(answer, 'all').chart} view=${query.has('table') ? 'table' : 'chart'} onView=${showAs} />
+            <${TimeChart} controls=${html`<${UnitChoice} ...${period} />`} ...${chartOfAnswer(answer, 'all').chart} view=${query.has('table') ? 'table' : 'chart'} onView=${showAs} />
             <p class="small-print">${noteOf(answer)} Numbers are up to five minutes old.</p>
           <//>
           <div class="panels">${KINDS_OF_SHARE.map((kind) => html`<${Panel} key=${kind.name} kind=${kind} rows=${rowsOf(kind, answer)} total=${answer.total_clicks} />`)}</div>

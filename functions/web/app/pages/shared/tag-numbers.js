@@ -2,7 +2,7 @@
 
 import { html } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
-import { counted, number, shortNumber, withoutScheme } from '../../core/format.js';
+import { counted, number, shortNumber } from '../../core/format.js';
 import { useResource } from '../../core/resource.js';
 import { route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
@@ -68,7 +68,7 @@ function TopSharedLinks({ links }) {
       : html`<ol class="bars">${links.map(
           (link) => html`<li key=${link.short_code}>
             <span class="bar" aria-hidden="true" style=${{ width: `${(100 * link.total_clicks) / most}%` }}></span>
-            <span class="bar-name"><a href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer">${withoutScheme(link.short_url)}</a> <span class="muted" dir="auto">${link.title}</span></span>
+            <span class="bar-name"><a href=${safeUrl(link.short_url)} target="_blank" rel="noopener noreferrer" title=${link.short_url}>${link.short_code}</a> <span class="muted" dir="auto">${link.title}</span></span>
             <span class="bar-count" title=${counted(link.total_clicks, 'click')}>${shortNumber(link.total_clicks)}<span class="hidden"> ${link.total_clicks === 1 ? 'click' : 'clicks'}</span></span>
           </li>`,
         )}</ol>`}

@@ -8,7 +8,6 @@ import { href } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { Button } from '../../ui/button.js';
 import { ask } from '../../ui/dialog.js';
-import { Icon } from '../../ui/icons.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { endShare } from './calls.js';
 
@@ -29,7 +28,7 @@ function Line({ share, maker, isOfAll }) {
   const mayEnd = mayAct('admin') || created_by === session.get().me?.user_id;
   const created = html`<span title=${fullTime(created_at)}>Created ${momentInText(created_at)}${maker && html` by <bdi>${maker}</bdi>`}</span>`;
   const ends = expires_at ? html`<span title=${fullTime(expires_at)}>expires ${day(expires_at)}</span>` : 'never expires';
-  const facts = html`${ends}${has_password && html` · <${Icon} name="lock" /> password`}`;
+  const facts = html`${ends}${has_password && ' · password protected'}`;
   return html`<li>
     <span class="line-text">
       ${isOfAll ? html`<span class="line-title"><${What} share=${share} /></span><span class="small-print">${created} · ${facts}</span>` : html`<span>${created}</span><span class="small-print">${facts}</span>`}
@@ -40,7 +39,7 @@ function Line({ share, maker, isOfAll }) {
 
 /** @param {{ share: Share }} props */
 const What = ({ share: { short_code, tag } }) =>
-  short_code ? html`<a href=${href(['links', short_code])}><bdi>${short_code}</bdi></a>` : html`<a href=${href(['tags', tag ?? ''])}><${Icon} name="tag" /> <bdi>${tag}</bdi></a>`;
+  short_code ? html`<a href=${href(['links', short_code])}><bdi>${short_code}</bdi></a>` : html`<span class="muted">Tag</span> <a href=${href(['tags', tag ?? ''])}><bdi>${tag}</bdi></a>`;
 
 /** @param {Share} share */
 const nameOfShare = ({ short_code, tag }) => `the shared statistics of ${short_code ?? tag}`;
