@@ -24,8 +24,8 @@ pub const BODY_BYTES: usize = 64 << 10;
 /// The longest body of the routes that create, change or try a link, or are about many links.
 pub const LARGE_BODY_BYTES: usize = 256 << 10;
 
-/// The longest body of the route that takes a logo: base64 of the largest file, each character of it as an escape.
-pub const LOGO_BODY_BYTES: usize = 1 << 20;
+/// The longest body of the route that takes a logo: base64 of the largest file, also with each character as an escape.
+pub const LOGO_BODY_BYTES: usize = 1_100_000;
 
 /// A request as handlers see it.
 #[derive(Debug)]
