@@ -153,8 +153,23 @@ impl Office {
             }
             "POST /api/keys/{prefix}/rotate" => as_ada(&path.replace("{prefix}", self.key().await.as_str())),
             "DELETE /api/keys/{prefix}" => as_ada(&path.replace("{prefix}", self.key().await.as_str())),
+            "POST /api/links/{code}/share" | "POST /api/tags/{tag}/share" => {
+                as_ada(&self.shared(path).await).json(&json!({}))
+            }
+            "DELETE /api/links/{code}/share/{id}" | "DELETE /api/tags/{tag}/share/{id}" => {
+                let shares = self.shared(path.trim_end_matches("/{id}")).await;
+                let created = fixture::account(&self.db).post(&shares, &self.session, &json!({})).await;
+                as_ada(&format!("{shares}/{}", created.text("id")))
+            }
             unknown => panic!("this test doesn't know how to call {unknown}"),
         }
+    }
+
+    /// Where a link and its tag are shared.
+    async fn shared(&self, path: &str) -> String {
+        let link = LinkBuilder::new("launch").in_workspace(&self.ada.workspace).owned_by(&self.ada.id).build();
+        self.db.store(&link).await;
+        path.replace("{code}", "launch").replace("{tag}", "spring")
     }
 
     /// The body with which the workspace is closed.
