@@ -221,7 +221,8 @@ impl<'d> Scene<'d> {
             "{id}" if path.starts_with("/api/logos/") => {
                 let logo = Logo::parse(fixture::png(16, 16)).unwrap();
                 if whose != Whose::Absent {
-                    let admin = if whose == Whose::Strangers { &self.stranger } else { &self.creator };
+                    let is_in_ours = owner.workspace == self.creator.workspace;
+                    let admin = if is_in_ours { &self.creator } else { owner };
                     let (users, origin) = (self.db.users(), an_origin(&admin.id));
                     users
                         .change_logo(&owner.workspace, &admin.id, Some(&logo), &Precondition::None, &origin)
