@@ -108,7 +108,8 @@ impl ReportId {
         let (every, workspace) = (parts.next().unwrap_or_default(), parts.next().ok_or_else(refused)?);
         let (every, workspace) = (every.parse()?, WorkspaceId::parse(workspace)?);
         let id = Self { every, workspace, tag: parts.next().map(str::to_owned) };
-        let is_hash = |tag: &String| tag.len() == Self::HASH && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_hash =
+            |tag: &String| tag.len() == Self::HASH && tag.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let is_one = id.tag.as_ref().is_none_or(is_hash) && id.to_string() == text;
         is_one.then_some(id).ok_or_else(refused)
     }
