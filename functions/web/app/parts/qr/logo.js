@@ -1,5 +1,6 @@
 // A picture for the middle of a QR code.
 
+import { apiUrl } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { useResource } from '../../core/resource.js';
 
@@ -35,9 +36,9 @@ export async function logoOf(file) {
 export function useWorkspaceLogo() {
   return useResource('workspace-logo', async () => {
     const { logo_url: url } = await call('GET /api/workspace');
-    // Another site's picture may not be read.
-    if (!url || new URL(url, location.href).origin !== location.origin) return undefined;
-    const response = await fetch(url);
+    if (!url) return undefined;
+    // At the address of this page, whichever domain short URLs have: another site's picture may not be read.
+    const response = await fetch(apiUrl(`/api/logos/${url.split('/').pop()}`));
     return response.ok ? logoOf(await response.blob()) : undefined;
   }, { freshMs: FRESH_MS }).data;
 }
