@@ -4,7 +4,7 @@ use linklet_domain::{
     LinkPassword, LinkStatus, Record, RedirectTarget, Role, Share, ShareId, ShareToken, Shared, ShortCode, SortOrder,
     Tag, Timestamp, UserId, optional,
 };
-use linklet_dynamodb::{CreateShareOutcome, EndShareOutcome, LinksTable, StatsTable};
+use linklet_dynamodb::{Consistency, CreateShareOutcome, EndShareOutcome, LinksTable, StatsTable};
 use linklet_lambda::app::shared_page;
 use linklet_lambda::hashing::LinkHashing;
 use linklet_lambda::http::{
@@ -156,7 +156,8 @@ impl Account {
         is_meant: impl Fn(&Shared) -> bool,
     ) -> Result<Response> {
         let Ok(id) = ShareId::parse(id) else { return Ok(no_content()) };
-        let found = self.sharing.table.share(&caller.workspace, &id, request.received_at).await?;
+        let (table, now) = (&self.sharing.table, request.received_at);
+        let found = table.share(&caller.workspace, &id, now, Consistency::Strong).await?;
         let Some(share) = found.filter(|share| is_meant(&share.shared)) else { return Ok(no_content()) };
         let origin = self.origin(request, caller);
         match self.users.end_share(&self.sharing.table, &share, &caller.user, &origin).await? {

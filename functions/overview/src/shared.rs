@@ -18,7 +18,8 @@ impl Overviews {
         let question = of_share(question::of_overview(request)?, share)?;
         let compute = async {
             let overview: Overview = self.gathered(request, share, &question).await?;
-            let top = self.top_links(&overview).await?;
+            let mut top = self.top_links(&overview).await?;
+            top.retain(|link| link.availability.suspensions.is_empty());
             text_of(&OverviewView::for_strangers(request, &self.short_urls, &overview, top))
         };
         self.shares.answer(request, share, format!("overview {}", question.key()), compute).await

@@ -143,7 +143,8 @@ impl Redirect {
             _ => return Err(Problem::RouteUnknown.into()),
         };
         let record = self.look_up(&code, request.received_at).await?.ok_or(UNKNOWN)?;
-        let workspace = Some(record.identity().workspace);
+        // Nobody is led to the owner of a link that does harm.
+        let workspace = Some(record.identity().workspace).filter(|_| !record.is_suspended_by_operators());
         let followed = match self.decide(request, record) {
             Decision::Follow { target, counts_as, .. } if target.limit().is_some() => {
                 Box::pin(self.follow_limited(request, target, counts_as)).await

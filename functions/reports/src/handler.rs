@@ -62,6 +62,9 @@ enum OrderError {
     Refused(usize),
 }
 
+/// How long the numbers of a workspace are added up. What is left is ordered by the next attempt.
+const PER_WORKSPACE: Duration = Duration::from_secs(60);
+
 /// A run about one week or month.
 struct Run<'r> {
     reports: &'r DueReports,
@@ -137,9 +140,15 @@ impl Run<'_> {
         let Some(first) = readable.first() else { return Ok(()) };
         let Some(workspace) = self.reports.workspaces.workspace(&first.workspace_id).await? else { return Ok(()) };
         let mut known: HashMap<ReportId, Option<ReportNumbers>> = HashMap::new();
-        let mut orders = Vec::new();
+        let (mut orders, mut left) = (Vec::new(), 0);
+        // A workspace with very many reports must not take the time of all others.
+        let until = self.until.min(Instant::now() + PER_WORKSPACE);
         for report in readable {
             let id = report.id();
+            if Instant::now() >= until && !known.contains_key(&id) {
+                left += 1;
+                continue;
+            }
             if !known.contains_key(&id) {
                 known.insert(id.clone(), self.numbers(report).await?);
             }
@@ -147,7 +156,7 @@ impl Run<'_> {
                 orders.push(Message::new(&self.order_of(id, report, &workspace.name, numbers))?);
             }
         }
-        let refused = self.send(&orders).await;
+        let refused = left + self.send(&orders).await;
         if refused == 0 { Ok(()) } else { Err(OrderError::Refused(refused)) }
     }
 

@@ -1,12 +1,15 @@
 //! `GET /api/stats/{code}` of whole days, for those who have a share of the link.
 
-use linklet_domain::{Day, Invalid, LinkId, LinkStatus, Record, Share, Shared, ShortCode};
+use linklet_domain::{Day, Interval, Invalid, LinkId, LinkStatus, Record, Share, Shared, ShortCode};
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result};
 use linklet_lambda::shares::require_only;
 
-use crate::question::Question;
+use crate::question::{DAY, Question};
 use crate::view::PeriodView;
 use crate::{Stats, not_purged};
+
+/// The answer is kept, and has a point for each hour.
+const MOST_DAYS_BY_HOUR: u32 = 31;
 
 impl Stats {
     pub(crate) async fn shared(&self, request: &Request, code: &str, share: &Share) -> Result<Response> {
@@ -23,6 +26,12 @@ impl Stats {
             "format must be json",
         )?;
         let question = Question::parse(request)?;
+        let is_long = first.start().until(last.end()) > DAY * MOST_DAYS_BY_HOUR;
+        Invalid::field_when(
+            "interval",
+            question.interval == Interval::Hour && is_long,
+            "a share shows hours of at most 31 days",
+        )?;
         let (interval, zone): (&str, _) = (question.interval.into(), question.zone.name());
         let asked = format!("{first} {last} {interval} {zone}");
         self.shares.answer(request, share, asked, self.shared_period(request, &link, &question)).await

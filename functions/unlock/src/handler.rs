@@ -95,7 +95,9 @@ impl Unlock {
     ) -> Result<Opened> {
         let open = async || {
             let record = self.links.redirect_target(code).await?.ok_or(UNKNOWN)?;
-            workspace.get_or_init(|| record.identity().workspace);
+            if !record.is_suspended_by_operators() {
+                workspace.get_or_init(|| record.identity().workspace);
+            }
             match decide(request, record) {
                 Decision::Lock { target } => {
                     let stored = self.links.password_hash(&target.identity.id).await?;

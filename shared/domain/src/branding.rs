@@ -2,11 +2,15 @@
 
 use std::fmt;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_with::{DeserializeFromStr, SerializeDisplay};
 use sha2::{Digest as _, Sha256};
 
 use crate::validated::{digest_in_hex, from_text, string_newtype};
 use crate::{EmailAddress, Invalid, TargetUrl, WorkspaceId};
+
+/// What is encoded in a `mailto:` address, so that it can't add fields to a mail (RFC 6068).
+const MAILTO: &AsciiSet = &NON_ALPHANUMERIC.remove(b'@').remove(b'.').remove(b'-').remove(b'_').remove(b'+');
 
 /// A color as browsers know it: `#` and six hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, SerializeDisplay, DeserializeFromStr)]
@@ -80,7 +84,7 @@ impl Contact {
 
     /// Where a link to it leads.
     pub fn href(&self) -> String {
-        if self.is_page() { self.0.clone() } else { format!("mailto:{}", self.0) }
+        if self.is_page() { self.0.clone() } else { format!("mailto:{}", utf8_percent_encode(&self.0, MAILTO)) }
     }
 
     /// How it is written for people.

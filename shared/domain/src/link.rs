@@ -232,6 +232,9 @@ pub trait StoredLink {
 
     /// Who may see its statistics, if it says so itself.
     fn statistics(&self) -> Option<Visibility>;
+
+    /// What suspends it.
+    fn suspensions(&self) -> Suspensions;
 }
 
 impl StoredLink for Link {
@@ -241,6 +244,10 @@ impl StoredLink for Link {
 
     fn statistics(&self) -> Option<Visibility> {
         self.metadata.statistics
+    }
+
+    fn suspensions(&self) -> Suspensions {
+        self.availability.suspensions
     }
 }
 
@@ -259,6 +266,15 @@ impl<L: StoredLink> Record<L> {
             Self::Link(link) => link.statistics(),
             Self::Tombstone(tombstone) => tombstone.statistics,
         }
+    }
+
+    /// Whether an operator has suspended it, also if its people have deleted it since.
+    pub fn is_suspended_by_operators(&self) -> bool {
+        let suspensions = match self {
+            Self::Link(link) => link.suspensions(),
+            Self::Tombstone(tombstone) => tombstone.suspensions,
+        };
+        !suspensions.by_operators().is_empty()
     }
 
     /// Whether a new link of this workspace can have the code.

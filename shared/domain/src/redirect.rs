@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Availability, ClickLimit, LinkIdentity, LinkState, LinkStatus, Preview, Record, RedirectOptions, Routing,
-    StoredLink, SuspensionReason, TargetUrl, Timestamp, Visibility,
+    StoredLink, SuspensionReason, Suspensions, TargetUrl, Timestamp, Visibility,
 };
 
 /// The part of a link that a redirect reads.
@@ -45,6 +45,10 @@ impl StoredLink for RedirectTarget {
 
     fn statistics(&self) -> Option<Visibility> {
         self.statistics
+    }
+
+    fn suspensions(&self) -> Suspensions {
+        self.availability.suspensions
     }
 }
 

@@ -28,9 +28,17 @@ impl WorkspaceName {
 
     /// The default name of the workspace that is created with an account.
     pub fn personal(email: &EmailAddress) -> Self {
-        Self(format!("{}'s workspace", email.local_part()))
+        Self(format!("{}{PERSONAL}", email.local_part()))
+    }
+
+    /// Whether it may be a [personal](Self::personal) one.
+    fn is_default(&self) -> bool {
+        self.0.ends_with(PERSONAL)
     }
 }
+
+/// The end of the name of a workspace whose name nobody has chosen.
+const PERSONAL: &str = "'s workspace";
 
 string_newtype!(WorkspaceName);
 
@@ -197,6 +205,14 @@ pub struct PublicWorkspace {
     pub logo: Option<LogoId>,
 }
 
+impl PublicWorkspace {
+    /// The name, unless nobody may have chosen it: the default one has a part of its creator's address.
+    pub fn chosen_name(&self) -> Option<&WorkspaceName> {
+        let is_branded = self.color.is_some() || self.contact.is_some() || self.logo.is_some();
+        Some(&self.name).filter(|name| is_branded || !name.is_default())
+    }
+}
+
 /// Changes to a workspace. `None` leaves a property unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkspacePatch {
@@ -223,6 +239,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_default_name_is_public_only_beside_a_color_contact_or_logo() {
+        let named = |name: &str, color: Option<Color>| {
+            let name = WorkspaceName::parse(name).unwrap();
+            let public = PublicWorkspace { name, statistics: None, color, contact: None, logo: None };
+            public.chosen_name().map(ToString::to_string)
+        };
+
+        assert_eq!(named("ada's workspace", None), None);
+        assert_eq!(named("Looms", None).as_deref(), Some("Looms"));
+        assert_eq!(named("ada's workspace", Color::parse("#123456").ok()).as_deref(), Some("ada's workspace"));
+    }
 
     #[test]
     fn a_slug_has_letters_digits_and_inner_hyphens() {

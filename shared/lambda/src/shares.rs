@@ -10,7 +10,7 @@ use std::time::Duration;
 use linklet_domain::{
     Invalid, LimitedRoute, RateLimit, Share, ShareId, ShareToken, ThrottleSubject, Timestamp, TypedPassword,
 };
-use linklet_dynamodb::{CountOutcome, ReadMeter, SharedAnswer, StatsTable, ThrottleTable};
+use linklet_dynamodb::{Consistency, CountOutcome, ReadMeter, SharedAnswer, StatsTable, ThrottleTable};
 use lru::LruCache;
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
@@ -84,7 +84,7 @@ impl Shares {
         if let Some(held) = self.held.lock().get(&token.id).filter(|held| now < held.until) {
             return Ok((held.share.clone(), held.password));
         }
-        let found = self.table.share(&token.workspace, &token.id, now).await?;
+        let found = self.table.share(&token.workspace, &token.id, now, Consistency::Eventual).await?;
         let share = found.ok_or(Problem::ShareNotFound)?;
         // Only for those who have the token: others could push out what is held.
         if share.is_opened_by(token) {

@@ -60,8 +60,14 @@ impl StatsTable {
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn share(&self, workspace: &WorkspaceId, id: &ShareId, now: Timestamp) -> Result<Option<Share>> {
-        let found = self.table.get_with::<ShareItem>("read a share", share_key(workspace, id), Consistency::Eventual);
+    pub async fn share(
+        &self,
+        workspace: &WorkspaceId,
+        id: &ShareId,
+        now: Timestamp,
+        consistency: Consistency,
+    ) -> Result<Option<Share>> {
+        let found = self.table.get_with::<ShareItem>("read a share", share_key(workspace, id), consistency);
         Ok(found.await?.map(|item| item.value).filter(|share| share.is_valid_at(now)))
     }
 

@@ -69,7 +69,8 @@ impl Brand {
 
     /// The sentence that says whose the link is, and whom to ask.
     pub(super) fn sentence(&self, problem: Option<Problem>) -> String {
-        let PublicWorkspace { name, contact, .. } = &*self.workspace;
+        let PublicWorkspace { contact, .. } = &*self.workspace;
+        let Some(name) = self.workspace.chosen_name() else { return String::new() };
         let ask = contact.as_ref().map_or(Cow::Borrowed("."), |contact| {
             let (what, href, shown) = (wish(problem), contact.href(), contact.shown());
             let (href, shown) = (escaped(&href), escaped(shown));

@@ -153,6 +153,12 @@ impl Office {
             }
             "POST /api/keys/{prefix}/rotate" => as_ada(&path.replace("{prefix}", self.key().await.as_str())),
             "DELETE /api/keys/{prefix}" => as_ada(&path.replace("{prefix}", self.key().await.as_str())),
+            "POST /api/workspace/reports" => as_ada(path).json(&json!({"every": "week"})),
+            "DELETE /api/workspace/reports/{report_id}" => {
+                let body = json!({"every": "week"});
+                let wanted = fixture::account(&self.db).post("/api/workspace/reports", &self.session, &body).await;
+                as_ada(&path.replace("{report_id}", &wanted.text("id")))
+            }
             "POST /api/links/{code}/share" | "POST /api/tags/{tag}/share" => {
                 as_ada(&self.shared(path).await).json(&json!({}))
             }

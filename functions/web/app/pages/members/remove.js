@@ -48,6 +48,7 @@ export function RemoveMember({ member, onClose }) {
       <li>${linksSentence(left?.links)}</li>
       <li>${keysSentence(left?.keys, keepKeys)}</li>
       <li>Their pending invitations are withdrawn.</li>
+      <li>Statistics that they shared stay shared. You can end that in Settings.</li>
     </ul>
     ${left?.keys !== 0 &&
     html`<${Checkbox}

@@ -49,7 +49,7 @@ export function readText(text, isHead) {
 /** @param {string[][]} cells @param {string} delimiter @param {(row: string[]) => boolean} isHead */
 function isTable(cells, delimiter, isHead) {
   const [top = [], ...others] = cells;
-  const width = Math.max(0, ...cells.map((row) => row.findLastIndex(Boolean) + 1));
+  const width = cells.reduce((most, row) => Math.max(most, row.findLastIndex(Boolean) + 1), 0);
   if (width < 2) return false;
   if (isHead(top)) return true;
   const below = others.length > 0 ? others : cells;

@@ -46,7 +46,7 @@ export function sheetOf(text, first = 1) {
   const [top = []] = cells;
   const hasHead = isHead(top) || (isTable && cells.length > 1 && !top.some((cell) => guessUrl(cell)));
   const rows = hasHead ? cells.slice(1) : cells;
-  const width = Math.max(isTable ? 1 : 2, ...cells.map(({ length }) => length));
+  const width = cells.reduce((most, { length }) => Math.max(most, length), isTable ? 1 : 2);
   const at = (/** @type {number} */ index) => rows.map((row) => row[index] ?? '');
   const fields = hasHead ? fieldsByHead(top, width, at) : isTable ? fieldsByContent(width, at) : /** @type {const} */ (['url', 'custom_code']);
   return {
