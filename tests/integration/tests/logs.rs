@@ -332,7 +332,7 @@ async fn unreadable_keys_leave_statistics_public_and_log_one_warning() {
 
     RequestBuilder::new("GET", "/api/stats/launch").api_key(&key).send_to(&stats).await.expecting(200);
 
-    assert_eq!(logs.messages("WARN"), ["credentials could not be verified, so only hosts are shown"]);
+    assert_eq!(logs.messages("WARN"), ["credentials could not be verified, so only what is public is shown"]);
 }
 
 #[tokio::test]

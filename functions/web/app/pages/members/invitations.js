@@ -116,9 +116,9 @@ function MadeInvitation({ made, onClose }) {
 
 /** Whether a new invitation is emailed, too; of whoever isn’t confirmed none is. @param {Invitation} invitation @param {boolean} isUnconfirmed */
 function mailWords({ mailed_at, not_mailed }, isUnconfirmed) {
+  if (mailed_at) return 'We also emailed them a separate link.';
   const reason = not_mailed ?? (isUnconfirmed && 'inviter_unverified');
-  if (reason) return `We didn’t email them because ${REASONS[reason]}. Send them this link yourself.`;
-  return mailed_at ? 'We also emailed them a separate link.' : 'We’re also emailing them a separate link.';
+  return reason ? `We didn’t email them because ${REASONS[reason]}. Send them this link yourself.` : 'We’re also emailing them a separate link.';
 }
 
 /** @param {{ invitations: Invitation[], members: Member[], onMade: (invitation: NewInvitation) => void }} props */
