@@ -4,6 +4,7 @@ import { html, useEffect, useMemo } from '../../vendor/preact.js';
 import { useResource } from '../../core/resource.js';
 import { href, route, setQuery } from '../../core/router.js';
 import { useStore } from '../../core/store.js';
+import { loadStyles } from '../../core/styles.js';
 import { prepareCharts, TimeChart } from '../../parts/chart/chart.js';
 import { AudienceChoice, audienceOf, intervalOf, linesOf, mergedLines, periodOf, RangeChoice, summedUp, UnitChoice, useLatest } from '../../parts/times/times.js';
 import { Button } from '../../ui/button.js';
@@ -17,6 +18,8 @@ import { ComparedTable } from './table.js';
 /** @typedef {import('./read.js').Compared} Compared */
 
 const CHART_HEIGHT = 320;
+
+await loadStyles(new URL('./compare.css', import.meta.url));
 
 export function ComparePage() {
   const { query } = useStore(route);
