@@ -280,7 +280,8 @@ fn a_scheduled_function_that_fails_or_is_not_called_has_an_alarm() {
             condition => of_conditions(template, "AWS::CloudWatch::Alarm", &[condition]),
         };
         assert!(alarms.iter().any(|(_, alarm)| goes_off(alarm)), "{id}: {function}");
-        assert!(alarms.iter().any(|(_, alarm)| misses_calls(alarm)), "{id}: {function}");
+        // For what is called once a day, such an alarm would be on from the deployment until the first call.
+        assert!(!is_called_often || alarms.iter().any(|(_, alarm)| misses_calls(alarm)), "{id}: {function}");
     }
 }
 
