@@ -209,6 +209,9 @@ mod tests {
         let both = |href: &str, shown: &str| Some((href.to_owned(), shown.to_owned()));
 
         assert_eq!(shown(" Help@Example.com "), both("mailto:help@example.com", "help@example.com"));
+        // What an address may have adds no field to a mail.
+        let odd = "help?bcc=eve&x@example.com";
+        assert_eq!(shown(odd), both("mailto:help%3Fbcc%3Deve%26x@example.com", odd));
         assert_eq!(shown("https://example.com/help/"), both("https://example.com/help/", "example.com/help"));
         for refused in
             ["", "help", "http://example.com", "javascript://x", "https://ada:secret@example.com", "ftp://a.b"]

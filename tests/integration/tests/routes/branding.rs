@@ -1,6 +1,7 @@
 //! What workspaces show of themselves on the pages that their visitors see.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use linklet_domain::SuspensionReason;
 use linklet_lambda::following::Brands;
 use sha2::{Digest as _, Sha256};
 
@@ -103,6 +104,19 @@ async fn pages_about_links_that_are_gone_ask_for_a_new_one() {
 
     let unknown = browser("/nolink").send_to(&redirect(&office.db)).await;
     assert!(!unknown.body.contains("Shared by") && !unknown.header("content-security-policy").contains("img-src"));
+}
+
+#[tokio::test]
+async fn the_page_of_a_link_that_does_harm_leads_nobody_to_its_owner() {
+    let office = Office::new(&json!({})).await;
+    office.db.suspend_for(&office.db.link("launch").await, SuspensionReason::Abuse).await;
+    assert!(!office.page().await.body.contains("Looms"));
+
+    let deletion = office.ask("DELETE", "/api/urls/launch");
+    deletion.send_to(&fixture::delete(&office.db, office.db.authenticator())).await.expecting(204);
+
+    let page = office.page().await.body;
+    assert!(page.contains("This link was deleted") && !page.contains("Looms"), "{page}");
 }
 
 #[tokio::test]

@@ -151,6 +151,7 @@ async fn a_share_takes_whole_days_and_no_filters() {
         ("from=2026-03-01&to=2026-03-31&country=DE", "country"),
         ("from=2026-03-01&to=2026-03-31&audience=human", "audience"),
         ("from=2026-03-01&to=2026-03-31&format=csv", "format"),
+        ("from=2026-03-01&to=2026-04-01&interval=hour", "interval"),
     ] {
         let answer = with_share(&format!("/api/stats/launch?{query}"), &token).send_to(&shop.stats).await;
         assert_eq!(answer.problem_field(), (400, field.to_owned()), "{query}");
@@ -323,6 +324,9 @@ async fn a_share_of_a_tag_shows_no_destination_and_nothing_that_is_monitored() {
     assert!(overview["top_links"][0].get("original_url").is_none(), "{overview}");
     assert_eq!(breakdowns["referers"], json!([{"referer": "wiki.example", "count": 1}]));
     assert_eq!(breakdowns["campaigns"], json!([]));
+    shop.db.suspend(&shop.db.link("launch").await).await;
+    let later = with_share("/api/overview?tag=spring", &token).at(now.plus(Duration::from_secs(301)));
+    assert_eq!(later.send_to(&shop.overviews).await.expecting(200).json()["top_links"], json!([]));
     let kept =
         shop.db.scan("StatsTable").into_iter().filter(|row| row["pk"]["S"].as_str().unwrap().starts_with("OVERVIEW#"));
     assert_eq!(kept.count(), 0, "places of the workspace's questions are for its members");
