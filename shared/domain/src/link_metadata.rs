@@ -1,4 +1,4 @@
-//! What doesn't matter to who follows a link, and what can be changed of it.
+//! The properties of a link that don't change where it leads, and the changes of a link.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     ClickLimit, Invalid, Preview, Routing, ShortCode, Tag, TargetUrl, Timestamp, Visibility, redirect_options,
 };
 
-/// The properties of a link that don't matter to who follows it. Request bodies, responses and items have these members under the same names,
+/// The properties of a link that don't change where it leads. Request bodies, responses and items have these members under the same names,
 /// so a new property belongs here and in [`LinkPatch`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkMetadata {
