@@ -13,7 +13,8 @@ use crate::{Output, fingerprint, modules, read};
 /// Where the page says in its source that a file is.
 const FOLDER: &str = "\"app/";
 /// Styles that the first view doesn't need: what they are for loads them.
-const LATER_STYLES: [&str; 3] = ["pages/compare/compare.css", "parts/print/print.css", "parts/qr/qr.css"];
+const LATER_STYLES: [&str; 4] =
+    ["pages/compare/compare.css", "parts/new-links/new-links.css", "parts/print/print.css", "parts/qr/qr.css"];
 
 pub fn publish(folder: &Path, output: &Output) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());

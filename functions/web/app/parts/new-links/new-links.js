@@ -6,6 +6,7 @@ import { useForm } from '../../core/form.js';
 import { counted, number } from '../../core/format.js';
 import { noteChange, noteMade } from '../../core/lists.js';
 import { newId } from '../../core/random.js';
+import { loadStyles } from '../../core/styles.js';
 import { guardChanges } from '../../core/version.js';
 import { Button } from '../../ui/button.js';
 import { Choice } from '../../ui/chips.js';
@@ -22,8 +23,9 @@ import { CampaignFields, rememberCampaigns } from '../utm/utm.js';
 import { MadeLinks } from './made.js';
 import { textOf, unclearLines, withCodes } from './reading.js';
 import { placeOfError, ROWS_SHOWN, SheetTable } from './sheet-table.js';
-import { applyStyles } from './styles.js';
 import { cellOf, doublesOf, haveCampaigns, labelOf, mistakesOf, MOST_ROWS, newLinkOf, sheetOf, textOfSheet, urlOf } from './sheet.js';
+
+await loadStyles(new URL('./new-links.css', import.meta.url));
 
 /** @typedef {import('./sheet.js').Sheet} Sheet */
 /** @typedef {import('./sheet.js').SheetRow} SheetRow */
@@ -43,7 +45,6 @@ const MOST_FILE_BYTES = 5_000_000;
  * @param {() => void} props.onClose
  */
 export function NewLinks({ text: pasted = '', onMade, onClose }) {
-  applyStyles();
   const known = useTagNames();
   const keys = useRef(/** @type {Map<string, string>} */ (new Map()));
   const [begun] = useState(() => sheetOf(pasted));
