@@ -1,5 +1,6 @@
 //! Lists the links of a workspace with a cursor, or as filtered and sorted pages, and shows single links.
 
+mod export;
 mod history;
 mod management;
 mod rules;
@@ -14,7 +15,7 @@ use linklet_lambda::link_view::{LinkTables, LinkView, OneLink, Surroundings};
 use linklet_lambda::throttle::StatsQueryLimiter;
 use serde::Serialize;
 
-/// `GET /api/urls`, `GET /api/links` and what there is to read of a link at `/api/links/{code}`.
+/// `GET /api/urls`, `GET /api/links`, `GET /api/export/links` and what there is to read of a link at `/api/links/{code}`.
 pub struct List {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -46,6 +47,10 @@ impl Handler for List {
             (&Method::GET, ["api", "links"]) => {
                 let caller = reader().await?;
                 self.questions.answer(request, &caller, self.pages(request, &caller)).await
+            }
+            (&Method::GET, ["api", "export", "links"]) => {
+                let caller = reader().await?;
+                self.questions.answer(request, &caller, self.export(request, &caller)).await
             }
             (&Method::GET, ["api", "links", code]) => self.one(request, &reader().await?, code).await,
             (&Method::GET, ["api", "links", code, "rules"]) => self.rules(&reader().await?, code).await,

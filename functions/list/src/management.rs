@@ -211,7 +211,7 @@ impl ListQuery {
 }
 
 /// The parameters that say which links are meant.
-fn given(request: &Request) -> GivenFilter {
+pub(crate) fn given(request: &Request) -> GivenFilter {
     let text = |name: &str| request.query(name).map(str::to_owned);
     GivenFilter {
         all: None,

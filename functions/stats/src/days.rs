@@ -50,25 +50,25 @@ impl Stats {
 
 /// How many days a caller may ask for.
 #[derive(Clone, Copy)]
-struct Longest {
+pub(crate) struct Longest {
     days: u64,
     members_get_more: bool,
 }
 
 impl Longest {
-    const OF_MEMBERS: Self = Self { days: StatsQueryLimiter::MOST_DAYS, members_get_more: false };
+    pub const OF_MEMBERS: Self = Self { days: StatsQueryLimiter::MOST_DAYS, members_get_more: false };
     const PUBLIC: Self = Self { days: MOST_PUBLIC_DAYS, members_get_more: true };
 }
 
 /// The days that the query parameters `from` and `to` ask for, both inclusive.
-struct DayRange {
+pub(crate) struct DayRange {
     from: Option<Day>,
     to: Day,
 }
 
 impl DayRange {
     /// By default `to` is today.
-    fn parse(request: &Request, zone: &Zone) -> Result<Self, Invalid> {
+    pub fn parse(request: &Request, zone: &Zone) -> Result<Self, Invalid> {
         let (from, to) = request.time_between(("from", "to"))?;
         let to = to.unwrap_or_else(|| zone.local(request.received_at)).day();
         let from = from.map(Timestamp::day);
@@ -82,7 +82,7 @@ impl DayRange {
     }
 
     /// The range of days, which without a beginning is as long as it may be.
-    fn within(&self, longest: Longest) -> Result<RangeInclusive<Day>> {
+    pub fn within(&self, longest: Longest) -> Result<RangeInclusive<Day>> {
         let Longest { days: most, members_get_more } = longest;
         if self.days().is_some_and(|days| days > most) {
             return Err(ApiError::RangeTooLong { most, members_get_more });
@@ -107,7 +107,7 @@ struct DailyView<'a> {
 }
 
 #[derive(Serialize)]
-struct DayView {
+pub(crate) struct DayView {
     date: Day,
     total_clicks: u64,
     human_clicks: u64,
@@ -123,7 +123,7 @@ struct DayView {
 }
 
 impl DayView {
-    fn new(date: Day, stats: &DayStats) -> Self {
+    pub fn new(date: Day, stats: &DayStats) -> Self {
         let profile = &stats.profile;
         let devices = profile.by(Dimension::Device, AudienceGroup::All).counts;
         let counts_by = |dimension| value_counts(&profile.by(dimension, AudienceGroup::All), dimension);

@@ -5,6 +5,7 @@ mod cleanup;
 mod clicks;
 mod csv;
 mod days;
+mod export;
 mod period;
 mod plan;
 mod question;
@@ -23,11 +24,13 @@ use linklet_lambda::shares::Shares;
 use linklet_lambda::telemetry::chain;
 use linklet_lambda::throttle::StatsQueryLimiter;
 
+use self::export::{ClicksByDay, SingleClicks};
 pub use self::period::MOST_AT_EDGES;
 use self::question::Question;
 use self::summary::Referrers;
 
-/// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, and `GET /api/admin/cleanup/stats`.
+/// `GET /api/stats/{code}`, its `timeline`, `daily` and `clicks`, `GET /api/export/clicks` and `daily`, and `GET
+/// /api/admin/cleanup/stats`.
 pub struct Stats {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -86,6 +89,14 @@ impl Handler for Stats {
                 let (caller, link) = self.readable(request, code).await?;
                 self.questions.answer(request, &caller, self.list_clicks(request, &link)).await
             }
+            (&Method::GET, ["api", "export", "clicks"]) => {
+                let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
+                self.questions.answer(request, &caller, self.export::<SingleClicks>(request, &caller)).await
+            }
+            (&Method::GET, ["api", "export", "daily"]) => {
+                let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
+                self.questions.answer(request, &caller, self.export::<ClicksByDay>(request, &caller)).await
+            }
             (&Method::GET, ["api", "admin", "cleanup", "stats"]) => {
                 let admin = self.authenticator.tokens.require(request, Role::Admin).await?;
                 self.cleanup(request, &admin).await
@@ -104,7 +115,14 @@ impl Stats {
     /// 401 without a valid token or key, 404 for an unknown code, 403 if another workspace owns the link, 410 for a purged link.
     async fn readable(&self, request: &Request, code: &str) -> Result<(Caller, LinkId)> {
         let caller = self.authenticator.require(request, Scope::AnalyticsRead).await?;
-        let id = match LinkName::parse(code).map_err(|_| UNKNOWN)? {
+        let link = self.link_of(&caller, code).await?;
+        Ok((caller, link))
+    }
+
+    /// # Errors
+    /// As of [`Self::readable`], but for the first.
+    async fn link_of(&self, caller: &Caller, code: &str) -> Result<LinkId> {
+        Ok(match LinkName::parse(code).map_err(|_| UNKNOWN)? {
             LinkName::External(id) => {
                 let link = self.links.with_external_id(&caller.workspace, &id).await?;
                 link.ok_or(UNKNOWN)?.identity.id
@@ -114,8 +132,7 @@ impl Stats {
                 caller.require_workspace(&record.identity().workspace)?;
                 not_purged(&record)?
             }
-        };
-        Ok((caller, id))
+        })
     }
 
     /// Who asks, if their credentials are good for reading statistics; `None` for a stranger. Credentials that can't be verified at the

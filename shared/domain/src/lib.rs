@@ -50,6 +50,7 @@ mod revision;
 mod share;
 mod short_code;
 mod source;
+pub mod spreadsheet;
 mod stats;
 mod target_url;
 mod throttle;

@@ -2,12 +2,20 @@
 
 use csv::{Terminator, Writer, WriterBuilder};
 use lambda_http::http::{HeaderValue, header};
-use linklet_domain::Invalid;
+use linklet_domain::{Invalid, spreadsheet};
 
 use super::{ApiError, NextPage, Request, Response, Result, response::table};
 
-/// How many bytes a page has at most. Lambda answers 6 MB, and what is compressed comes as Base64.
-const MOST_BYTES: usize = 4 << 20;
+/// How many bytes a page has at most, [as Lambda takes them](weight). Lambda answers 6 MB, and what is compressed comes as Base64.
+pub(super) const MOST_BYTES: usize = 5_000_000;
+
+/// How many bytes a row has at most, or an item.
+pub(super) const LARGEST: usize = 64 << 10;
+
+/// How many bytes a part of an answer takes, in which each of these characters is written as so many.
+pub(super) fn weight(text: &str, escaped: &[u8], as_many: usize) -> usize {
+    text.len() + text.bytes().filter(|byte| escaped.contains(byte)).count() * (as_many - 1)
+}
 
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,11 +43,14 @@ impl Format {
 
 /// Rows of a table.
 #[derive(Debug)]
-pub struct TableRows(Writer<Vec<u8>>);
+pub struct TableRows {
+    writer: Writer<Vec<u8>>,
+    weight: usize,
+}
 
 impl Default for TableRows {
     fn default() -> Self {
-        Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()))
+        Self { writer: WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new()), weight: 0 }
     }
 }
 
@@ -49,14 +60,18 @@ impl TableRows {
     /// # Errors
     /// Never: texts can be written.
     pub fn add<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> Result<()> {
-        let cells = cells.into_iter().map(|cell| plain(cell.as_ref()));
-        self.0.write_record(cells).map_err(ApiError::internal)
+        for cell in cells {
+            let cell = spreadsheet::cell_of(cell.as_ref());
+            // A quotation mark is doubled, and each of both is escaped where the answer is a text in JSON. So are those around it.
+            self.weight += weight(&cell, b"\"\\\r\n\t", 4) + 5;
+            self.writer.write_field(cell).map_err(ApiError::internal)?;
+        }
+        self.writer.write_record(None::<&[u8]>).map_err(ApiError::internal)
     }
 
     /// Whether there are as many rows as an answer holds.
-    pub fn is_full(&mut self) -> bool {
-        // What the writer still holds is small.
-        self.0.get_ref().len() >= MOST_BYTES - (64 << 10)
+    pub fn is_full(&self) -> bool {
+        self.weight >= MOST_BYTES - LARGEST
     }
 
     /// The answer with these rows, as a file that is called after the request's path. It begins with a byte order mark if the parameter
@@ -65,14 +80,9 @@ impl TableRows {
     /// # Errors
     /// 400 when `bom` is neither true nor false.
     pub fn answer(self, request: &Request) -> Result<Response> {
-        let bytes = self.0.into_inner().map_err(|error| ApiError::Internal(error.to_string().into()))?;
+        let bytes = self.writer.into_inner().map_err(|error| ApiError::Internal(error.to_string().into()))?;
         let mark = if request.flag("bom")?.unwrap_or_default() { "\u{feff}" } else { "" };
-        let mut response = table(format!("{mark}{}", String::from_utf8_lossy(&bytes)));
-        let named = format!("attachment; filename=\"{}.csv\"", file_name(request.path()));
-        response
-            .headers_mut()
-            .insert(header::CONTENT_DISPOSITION, HeaderValue::from_str(&named).map_err(ApiError::internal)?);
-        Ok(response)
+        named(table(format!("{mark}{}", String::from_utf8_lossy(&bytes))), request, "csv")
     }
 
     /// The answer with these rows, and with a link to the next page (RFC 8288) if there is one.
@@ -80,17 +90,32 @@ impl TableRows {
     /// # Errors
     /// When the cursor can't be in a header.
     pub fn page(self, request: &Request, next: &NextPage) -> Result<Response> {
-        let mut response = self.answer(request)?;
-        if let Some(cursor) = &next.next_cursor {
-            let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));
-            let link = HeaderValue::from_str(&link).map_err(ApiError::internal)?;
-            response.headers_mut().insert(header::LINK, link);
-        }
-        Ok(response)
+        linked(self.answer(request)?, request, next)
     }
 }
 
-/// What a table is called that was asked for at this path, such as `stats-launch-clicks`.
+/// This answer as a file that is called after the request's path.
+pub(super) fn named(mut response: Response, request: &Request, ending: &str) -> Result<Response> {
+    let name = format!("attachment; filename=\"{}.{ending}\"", file_name(request.path()));
+    let name = HeaderValue::from_str(&name).map_err(ApiError::internal)?;
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+/// This answer with a link to the next page (RFC 8288) if there is one.
+///
+/// # Errors
+/// When the cursor can't be in a header.
+pub fn linked(mut response: Response, request: &Request, next: &NextPage) -> Result<Response> {
+    if let Some(cursor) = &next.next_cursor {
+        let link = format!("<{}>; rel=\"next\"", next_page(request, cursor));
+        let link = HeaderValue::from_str(&link).map_err(ApiError::internal)?;
+        response.headers_mut().insert(header::LINK, link);
+    }
+    Ok(response)
+}
+
+/// What a file is called that was asked for at this path, such as `stats-launch-clicks`.
 fn file_name(path: &str) -> String {
     let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty() && *part != "api").collect();
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
@@ -102,23 +127,6 @@ fn next_page(request: &Request, cursor: &str) -> String {
     let others = request.raw_query().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("after="));
     let cursor = format!("after={cursor}");
     format!("?{}", others.chain([cursor.as_str()]).collect::<Vec<_>>().join("&"))
-}
-
-/// A cell that spreadsheets take for text: whoever clicks on a link chooses some of them. Where a list is written with semicolons, they
-/// begin a cell behind each, and behind tabs and line breaks. What begins a formula also does in its full-width form.
-fn plain(cell: &str) -> String {
-    const SEPARATORS: [char; 4] = [';', '\t', '\n', '\r'];
-    const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
-    let mut text = String::with_capacity(cell.len());
-    let mut begins = true;
-    for letter in cell.chars() {
-        if begins && FORMULAS.contains(&letter) {
-            text.push('\'');
-        }
-        text.push(letter);
-        begins = SEPARATORS.contains(&letter) || (begins && letter == '"');
-    }
-    text
 }
 
 #[cfg(test)]
@@ -144,19 +152,6 @@ mod tests {
             let expected = format!("attachment; filename=\"{name}\"");
             assert_eq!(answer.headers()[header::CONTENT_DISPOSITION], expected);
             assert_eq!(answer.body().as_ref(), body.as_bytes());
-        }
-    }
-
-    #[test]
-    fn no_cell_is_a_formula() {
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "＝1", "＋1", "－1", "＠SUM(A1)"] {
-            assert_eq!(plain(formula), format!("'{formula}"));
-            for before in [";", "\t", "\n", "\r\n", "a;", "\"b\";", "a;\""] {
-                assert_eq!(plain(&format!("{before}{formula}")), format!("{before}'{formula}"));
-            }
-        }
-        for text in ["", "Firefox", "1-1", "'=1", "X11; Linux", "a\r\nb"] {
-            assert_eq!(plain(text), text);
         }
     }
 }

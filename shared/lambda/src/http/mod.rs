@@ -6,6 +6,7 @@
 mod csv;
 mod edge;
 mod error;
+mod export;
 mod gateway;
 mod invocation;
 mod json;
@@ -40,9 +41,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 use tracing::{Instrument as _, Span};
 
-pub use self::csv::{Format, TableRows};
+pub use self::csv::{Format, TableRows, linked};
 pub use self::edge::Edge;
 pub use self::error::{ApiError, Belonging, Result};
+pub use self::export::{ExportPage, exported};
 use self::gateway::GatewayAnswer;
 pub use self::gateway::{GatewayEvent, HttpContext, RequestContext};
 pub use self::invocation::Invocation;
