@@ -7,7 +7,7 @@ use linklet_domain::{
     EventId, FullName, IpHash, Timestamp, UserId,
 };
 use linklet_dynamodb::{Cursor, Page};
-use linklet_lambda::http::{Format, NextPage, Request, Response, Result, StatusCode, TableRows, json};
+use linklet_lambda::http::{Format, NextPage, Request, Response, Result, StatusCode, TableRows, exported, json};
 use linklet_lambda::identity::{Caller, Person};
 use linklet_lambda::link_view::within_budget;
 use serde::Serialize;
@@ -17,36 +17,55 @@ use crate::Account;
 /// How many entries a page has unless `limit` says otherwise.
 const PAGE: usize = 50;
 
-/// How many entries a page of a table has.
+/// How many entries a page of a table or an export has.
 const ROWS: usize = 1_000;
+
+/// What an audit log is shown for.
+#[derive(Debug, Clone, Copy)]
+enum Pages {
+    OfList,
+    OfExport,
+}
 
 impl Account {
     pub(crate) async fn show_workspace_audit_log(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let actor = request.parsed("actor", Actor::parse)?;
-        self.show_audit_log(request, &AuditLog::Workspace(caller.workspace), actor).await
+        self.show_audit_log(request, &AuditLog::Workspace(caller.workspace), actor, Pages::OfList).await
+    }
+
+    pub(crate) async fn export_audit_log(&self, request: &Request, caller: &Caller) -> Result<Response> {
+        let actor = request.parsed("actor", Actor::parse)?;
+        self.show_audit_log(request, &AuditLog::Workspace(caller.workspace), actor, Pages::OfExport).await
     }
 
     pub(crate) async fn show_own_audit_log(&self, request: &Request, person: &Person) -> Result<Response> {
-        self.show_audit_log(request, &AuditLog::Person(person.user), None).await
+        self.show_audit_log(request, &AuditLog::Person(person.user), None, Pages::OfList).await
     }
 
-    async fn show_audit_log(&self, request: &Request, audit_log: &AuditLog, actor: Option<Actor>) -> Result<Response> {
+    async fn show_audit_log(
+        &self,
+        request: &Request,
+        audit_log: &AuditLog,
+        actor: Option<Actor>,
+        pages: Pages,
+    ) -> Result<Response> {
         let (from, to) = request.time_between(("from", "to"))?;
         let action = request.parsed("action", ActionFilter::parse)?;
         let filter = AuditFilter { from, to, actor, action };
         let after = request.after(Cursor::<EventId>::decode)?;
         let format = Format::of(request)?;
-        let limit = match format {
-            Format::Json => request.page_size_or(PAGE)?,
-            Format::Csv => request.number_of_rows(ROWS)?,
+        let limit = match (format, pages) {
+            (Format::Json, Pages::OfList) => request.page_size_or(PAGE)?,
+            (Format::Csv, _) | (_, Pages::OfExport) => request.number_of_rows(ROWS)?,
         };
         let Page { items, next } = self.users.audit_log().list(audit_log, &filter, limit, after.as_ref()).await?;
         let names = within_budget("names", self.users.names().names(people_in(&items))).await.unwrap_or_default();
         let entries: Vec<_> = items.iter().map(|entry| EntryView::new(entry, &names)).collect();
         let next = request.next_page(next.map(|cursor| cursor.encode()));
-        match format {
-            Format::Json => Ok(json(StatusCode::OK, &AuditLogView { entries, next })),
-            Format::Csv => {
+        match (format, pages) {
+            (Format::Json, Pages::OfList) => Ok(json(StatusCode::OK, &AuditLogView { entries, next: &next })),
+            (Format::Json, Pages::OfExport) => exported(request, &next, &Entries { entries }),
+            (Format::Csv, _) => {
                 let mut rows = TableRows::default();
                 rows.add(COLUMNS)?;
                 entries.iter().try_for_each(|entry| rows.add(entry.row()))?;
@@ -67,7 +86,12 @@ fn people_in(entries: &[AuditEntry]) -> BTreeSet<&UserId> {
 struct AuditLogView<'a> {
     entries: Vec<EntryView<'a>>,
     #[serde(flatten)]
-    next: NextPage,
+    next: &'a NextPage,
+}
+
+#[derive(Serialize)]
+struct Entries<'a> {
+    entries: Vec<EntryView<'a>>,
 }
 
 #[derive(Serialize)]

@@ -27,7 +27,7 @@ pub use self::shares::Sharing;
 
 /// `/api/workspace`, `/api/workspace/logo`, `/api/workspace/members`, `/api/workspace/invitations`, `/api/workspace/reports`,
 /// `/api/invitations/accept`, `/api/invitations/look`, `/api/keys`, `/api/workspaces`, `/api/me/workspaces`, `/api/notifications`,
-/// `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit`, `/api/me/audit`, `/api/shares`, and what ends with `/share` of links
+/// `/api/me/notifications`, `/api/unsubscribe`, `/api/workspace/audit`, `/api/export/audit`, `/api/me/audit`, `/api/shares`, and what ends with `/share` of links
 /// and tags.
 pub struct Account {
     /// Verifies tokens.
@@ -160,6 +160,7 @@ impl Handler for Account {
             (&Method::GET, ["api", "workspace", "audit"]) => {
                 self.show_workspace_audit_log(request, &admin().await?).await
             }
+            (&Method::GET, ["api", "export", "audit"]) => self.export_audit_log(request, &admin().await?).await,
             (&Method::GET, ["api", "me", "audit"]) => self.show_own_audit_log(request, &person().await?).await,
             (&Method::GET, ["api", "me", "notifications"]) => self.show_wanted_mail(&person().await?).await,
             (&Method::PATCH, ["api", "me", "notifications"]) => {

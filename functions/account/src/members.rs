@@ -1,7 +1,7 @@
 //! The members of a workspace and their roles.
 
 use linklet_domain::{
-    AccountChange, EmailAddress, FullName, Invalid, KeysLeft, Member, Role, SortOrder, Timestamp, UserId, optional,
+    AccountChange, Invalid, KeysLeft, Member, Role, SortOrder, Timestamp, UserId, optional,
 };
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::http::{
@@ -9,7 +9,8 @@ use linklet_lambda::http::{
 };
 use linklet_lambda::identity::Caller;
 use linklet_lambda::telemetry::warn_of;
-use serde::{Deserialize, Serialize};
+use linklet_lambda::workspace_view::MemberView;
+use serde::Deserialize;
 
 use crate::{Account, NOT_ALLOWED, keys::resumes};
 
@@ -92,24 +93,6 @@ impl Account {
         }
         let withdrawn = self.users.withdraw_invitations_by(workspace, user, made_until, origin).await;
         warn_of(withdrawn, "the invitations of a removed member could not be withdrawn at once");
-    }
-}
-
-/// A member as the API shows them.
-#[derive(Serialize)]
-struct MemberView<'a> {
-    user_id: UserId,
-    email: &'a EmailAddress,
-    full_name: Option<&'a FullName>,
-    role: Role,
-    joined_at: Timestamp,
-    paused_at: Option<Timestamp>,
-}
-
-impl<'a> From<&'a Member> for MemberView<'a> {
-    fn from(member: &'a Member) -> Self {
-        let Member { user: user_id, ref email, ref full_name, role, joined_at, paused_at } = *member;
-        Self { user_id, email, full_name: full_name.as_ref(), role, joined_at, paused_at }
     }
 }
 

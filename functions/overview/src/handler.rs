@@ -4,13 +4,14 @@
 //! Adding that up reads something of each link, so the result is kept for a minute, or longer for many links, and whoever asks
 //! meanwhile gets it as it is. Of those who ask when it is too old, one makes the next; the others get the old one.
 
+mod export;
 mod gather;
 mod question;
 mod shared;
 mod view;
 
 use linklet_domain::{Link, Overview, OverviewBreakdowns, OverviewQuestion, Scope, SortOrder, TagCount, WorkspaceId};
-use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable};
+use linklet_dynamodb::{LinksTable, RepositoryError, StatsTable, WatchTable, Workspaces};
 use linklet_lambda::gathering::Gathering;
 use linklet_lambda::http::{
     ApiError, Handler, Method, Problem, Request, Response, Result, ShortUrls, StatusCode, json,
@@ -21,11 +22,12 @@ use linklet_lambda::metrics::{self, Metric};
 use linklet_lambda::shares::Shares;
 use linklet_lambda::telemetry::{chain, warn_of};
 use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::workspace_view::WorkspaceViews;
 
 use self::gather::Gathered;
 use self::view::{BreakdownsView, OverviewView, TagsView};
 
-/// `GET /api/overview`, its `breakdowns`, and `GET /api/tags`.
+/// `GET /api/overview`, its `breakdowns`, `GET /api/tags` and `GET /api/export/workspace`.
 pub struct Overviews {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -35,6 +37,10 @@ pub struct Overviews {
     pub stats: StatsTable,
     /// The repository of monitored URLs.
     pub targets: WatchTable,
+    /// The repository of workspaces and their members.
+    pub workspaces: Workspaces,
+    /// How workspaces are shown.
+    pub views: WorkspaceViews,
     /// Limits what the questions of a workspace read.
     pub questions: StatsQueryLimiter,
     /// Builds short URLs.
@@ -51,6 +57,10 @@ impl Handler for Overviews {
             (&Method::GET, ["api", "overview"]) => self.overview(request).await,
             (&Method::GET, ["api", "overview", "breakdowns"]) => self.breakdowns(request).await,
             (&Method::GET, ["api", "tags"]) => self.tags(request).await,
+            (&Method::GET, ["api", "export", "workspace"]) => {
+                let caller = self.authenticator.tokens.authenticate(request).await?;
+                self.export(request, &caller).await
+            }
             _ => Err(Problem::RouteUnknown.into()),
         }
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_dynamodb::{LinksTable, StatsTable, WatchTable};
+use linklet_dynamodb::{LinksTable, StatsTable, WatchTable, Workspaces};
 use linklet_lambda::guesses::Guesses;
 use linklet_lambda::hashing::{Limits, LinkHashing};
 use linklet_lambda::http::{self, ShortUrls};
@@ -11,6 +11,7 @@ use linklet_lambda::identity::Authenticator;
 use linklet_lambda::limiter::{Limiter, Strangers};
 use linklet_lambda::shares::Shares;
 use linklet_lambda::throttle::StatsQueryLimiter;
+use linklet_lambda::workspace_view::WorkspaceViews;
 use linklet_lambda::{StartError, aws, config};
 use linklet_overview::Overviews;
 
@@ -30,6 +31,8 @@ async fn run() -> Result<(), StartError> {
         authenticator: Authenticator::from_env(&aws, &tables).await?,
         links: tables.at("LINKS_TABLE", LinksTable)?,
         targets: tables.at("WATCH_TABLE", WatchTable::new)?,
+        workspaces: tables.at("USERS_TABLE", Workspaces)?,
+        views: WorkspaceViews::from_env()?,
         questions: StatsQueryLimiter(calls.clone()),
         short_urls: ShortUrls::from_env(),
         shares: Shares::new(stats.clone(), calls.clone(), LinkHashing::within(limits)),

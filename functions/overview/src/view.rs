@@ -142,7 +142,7 @@ pub struct TagsView {
 
 /// A tag as the API shows it. What is kept of an overview has a form of its own.
 #[derive(Serialize)]
-struct TagView {
+pub struct TagView {
     tag: String,
     links: u64,
     total_clicks: u64,
@@ -156,15 +156,20 @@ impl From<TagCount> for TagView {
 
 impl TagsView {
     pub fn new(overview: &Overview, (tags, next): ListPage<TagCount>) -> Self {
-        let concerns_tags = |part: &&OverviewPart| matches!(part, OverviewPart::Links | OverviewPart::Clicks);
         Self {
             as_of: overview.as_of,
             tags: tags.into_iter().map(TagView::from).collect(),
             next,
             total: overview.tags_total,
-            incomplete: overview.incomplete.iter().filter(concerns_tags).copied().collect(),
+            incomplete: lacking_of_tags(overview),
         }
     }
+}
+
+/// What could not be read of all that tags are about.
+pub fn lacking_of_tags(overview: &Overview) -> Vec<OverviewPart> {
+    let concerns_tags = |part: &&OverviewPart| matches!(part, OverviewPart::Links | OverviewPart::Clicks);
+    overview.incomplete.iter().filter(concerns_tags).copied().collect()
 }
 
 #[derive(Serialize)]

@@ -2,20 +2,10 @@
 
 use std::collections::HashMap;
 
-use linklet_domain::{
-    CanonicalUrl, CheckError, CheckResult, Host, PageToken, Target, TargetId, TargetStatus, TargetUrl, Timestamp,
-};
+use linklet_domain::{CheckError, CheckResult, PageToken, Target, TargetId, TargetStatus, Timestamp};
 use linklet_dynamodb::{Health, ListedTarget, TargetPage};
+use linklet_lambda::watching::TargetView;
 use serde::Serialize;
-
-#[derive(Serialize)]
-struct TargetView {
-    id: TargetId,
-    url: TargetUrl,
-    canonical_url: CanonicalUrl,
-    host: Host,
-    created_at: Timestamp,
-}
 
 /// A single target, with its status, which lists don't have.
 #[derive(Serialize)]
@@ -30,13 +20,6 @@ impl From<Target> for OneTarget {
     fn from(target: Target) -> Self {
         let Target { id, url, canonical_url, created_at, status, status_since, .. } = target;
         Self { target: ListedTarget { id, url, canonical_url, created_at }.into(), status, status_since }
-    }
-}
-
-impl From<ListedTarget> for TargetView {
-    fn from(target: ListedTarget) -> Self {
-        let ListedTarget { id, url, canonical_url, created_at } = target;
-        Self { id, url, host: canonical_url.host(), canonical_url, created_at }
     }
 }
 

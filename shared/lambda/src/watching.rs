@@ -1,11 +1,29 @@
 //! What may be monitored, and whether there is room for what a link is to watch.
 
-use linklet_domain::{Reach, TargetId, UserId, WorkspaceId};
-use linklet_dynamodb::{RepositoryError, TargetQuota, WatchTable, Workspaces};
+use linklet_domain::{CanonicalUrl, Host, Reach, TargetId, TargetUrl, Timestamp, UserId, WorkspaceId};
+use linklet_dynamodb::{ListedTarget, RepositoryError, TargetQuota, WatchTable, Workspaces};
+use serde::Serialize;
 
 use crate::config::{self, ConfigError};
 use crate::http::{Problem, Result};
 use crate::link_view::within_budget;
+
+/// A target as lists show it.
+#[derive(Debug, Serialize)]
+pub struct TargetView {
+    id: TargetId,
+    url: TargetUrl,
+    canonical_url: CanonicalUrl,
+    host: Host,
+    created_at: Timestamp,
+}
+
+impl From<ListedTarget> for TargetView {
+    fn from(target: ListedTarget) -> Self {
+        let ListedTarget { id, url, canonical_url, created_at } = target;
+        Self { id, url, host: canonical_url.host(), canonical_url, created_at }
+    }
+}
 
 /// Reads how many targets there may be from the environment.
 ///

@@ -1,8 +1,8 @@
-//! The JSON representation of a workspace in the API.
+//! The JSON representation of a workspace and its members in the API.
 
 use linklet_domain::{
-    Color, Contact, Destinations, Timestamp, Visibility, Workspace, WorkspaceId, WorkspaceName, WorkspaceSettings,
-    WorkspaceSlug,
+    Color, Contact, Destinations, EmailAddress, FullName, Member, Role, Timestamp, UserId, Visibility, Workspace,
+    WorkspaceId, WorkspaceName, WorkspaceSettings, WorkspaceSlug,
 };
 use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
@@ -27,6 +27,24 @@ pub struct WorkspaceView<'a> {
     logo_url: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
+}
+
+/// A member of a workspace as the API shows them.
+#[derive(Debug, Serialize)]
+pub struct MemberView<'a> {
+    user_id: UserId,
+    email: &'a EmailAddress,
+    full_name: Option<&'a FullName>,
+    role: Role,
+    joined_at: Timestamp,
+    paused_at: Option<Timestamp>,
+}
+
+impl<'a> From<&'a Member> for MemberView<'a> {
+    fn from(member: &'a Member) -> Self {
+        let Member { user: user_id, ref email, ref full_name, role, joined_at, paused_at } = *member;
+        Self { user_id, email, full_name: full_name.as_ref(), role, joined_at, paused_at }
+    }
 }
 
 /// Writes settings as the object that they are, and not as a text.

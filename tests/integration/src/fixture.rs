@@ -605,6 +605,8 @@ pub fn overviews(db: &TestDynamoDb) -> Overviews {
         links: db.links(),
         stats: db.stats(),
         targets: db.watch(),
+        workspaces: db.workspaces(),
+        views: WorkspaceViews { default_statistics: Visibility::Public, short_urls: ShortUrls::new(None) },
         questions: questions(db),
         short_urls: ShortUrls::new(None),
         strangers: strangers(db),

@@ -16,11 +16,11 @@ use linklet_domain::{
 };
 
 use super::item::{
-    MEMBER_PREFIX, WorkspaceMemberItem, member_key, workspace_key, workspace_member_key, workspace_partition,
+    WorkspaceMemberItem, member_key, workspace_key, workspace_member_key,
 };
 use super::{ActiveSession, Removal, UsersTable};
 use crate::Result;
-use crate::item::{Key, SortKeys, number, text};
+use crate::item::{Key, number, text};
 use crate::transaction::{Transaction, retry_on_conflict};
 use crate::write::ACTION;
 
@@ -68,11 +68,7 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>> {
-        let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
-        let items = self.0.list::<WorkspaceMemberItem>("list members", &partition, prefix).await?;
-        let mut members: Vec<_> = items.into_iter().map(|item| item.member).collect();
-        members.sort_by(|one, other| (one.joined_at, &one.user).cmp(&(other.joined_at, &other.user)));
-        Ok(members)
+        self.0.members(workspace).await
     }
 
     /// Changes a membership, if the caller is an admin.

@@ -1,10 +1,10 @@
 //! What those read of workspaces and memberships who change none.
 
-use linklet_domain::{Backing, Job, Membership, Timestamp, UserId, Workspace, WorkspaceId};
+use linklet_domain::{Backing, Job, Member, Membership, Timestamp, UserId, Workspace, WorkspaceId};
 
 use super::item::{
-    AddressItem, KeyItem, MEMBER_PREFIX, MemberItem, WorkspaceItem, access_partition, address_key, member_key,
-    workspace_api_key_key, workspace_key,
+    AddressItem, KeyItem, MEMBER_PREFIX, MemberItem, WorkspaceItem, WorkspaceMemberItem, access_partition, address_key,
+    member_key, workspace_api_key_key, workspace_key, workspace_partition,
 };
 use crate::item::{SortKeys, Table, from_found};
 use crate::{Consistency, Result};
@@ -20,6 +20,14 @@ impl Workspaces {
     /// When DynamoDB can't be reached.
     pub async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>> {
         self.0.workspace(id).await
+    }
+
+    /// Lists the members of a workspace in the order in which they joined.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn members(&self, id: &WorkspaceId) -> Result<Vec<Member>> {
+        self.0.members(id).await
     }
 
     /// Who created a workspace, which never changes; `None` if there is no such workspace.
@@ -52,6 +60,14 @@ impl Workspaces {
 impl Table {
     pub(super) async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>> {
         Ok(self.get::<WorkspaceItem>("find a workspace", workspace_key(id)).await?.map(|item| item.workspace))
+    }
+
+    pub(super) async fn members(&self, workspace: &WorkspaceId) -> Result<Vec<Member>> {
+        let (partition, prefix) = (workspace_partition(workspace), SortKeys::Beginning(MEMBER_PREFIX));
+        let items = self.list::<WorkspaceMemberItem>("list members", &partition, prefix).await?;
+        let mut members: Vec<_> = items.into_iter().map(|item| item.member).collect();
+        members.sort_by(|one, other| (one.joined_at, &one.user).cmp(&(other.joined_at, &other.user)));
+        Ok(members)
     }
 
     pub(super) async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {

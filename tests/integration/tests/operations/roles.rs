@@ -72,7 +72,7 @@ const RIGHTS: &str = "
     LinksTable                        USES#          DeleteItem: delete jobs
     LinksTable                        USES#          UpdateItem: redirect shorten unlock
     LinksTable/index/by-workspace     *              Query: jobs jobs-api leave list
-    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview reports
+    LinksTable/index/by-workspace-lean *              Query: jobs jobs-api list operate overview reports stats
     NotificationsTable                *              BatchWriteItem Query: jobs
     NotificationsTable                *              Query: leave
     NotificationsTable                *              Query UpdateItem: account
@@ -148,6 +148,7 @@ const RIGHTS: &str = "
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: operate
     UsersTable                        WS#            ConditionCheckItem PutItem UpdateItem: auth
     UsersTable                        WS#            GetItem: reports shorten update watch watch-links
+    UsersTable                        WS#            GetItem Query: overview
     WatchTable                        *              BatchGetItem DeleteItem GetItem PutItem Query UpdateItem: watch
     WatchTable                        *              DeleteItem GetItem PutItem UpdateItem: watch-links
     WatchTable                        *              GetItem: shorten
