@@ -1,8 +1,6 @@
 //! The members of a workspace and their roles.
 
-use linklet_domain::{
-    AccountChange, Invalid, KeysLeft, Member, Role, SortOrder, Timestamp, UserId, optional,
-};
+use linklet_domain::{AccountChange, Invalid, KeysLeft, Member, Role, SortOrder, Timestamp, UserId, optional};
 use linklet_dynamodb::{MemberChange, MemberOutcome, Removal};
 use linklet_lambda::http::{
     ApiError, Immutable, Problem, Request, Response, Result, StatusCode, json, list_response, no_content,

@@ -62,14 +62,14 @@ impl<P: Copy + Display + FromStr> Place<P> {
         Self { link: Cursor { at: link.created_at, id: link.id.code.clone() }, within }
     }
 
-    /// In characters that need no escape in a query, and of which no other cursor has the tilde.
+    /// In the characters of cursors.
     fn encode(&self) -> String {
-        format!("{}~{}", self.link.encode(), self.within.map(|within| within.to_string()).unwrap_or_default())
+        format!("{}.{}", self.link.encode(), self.within.map(|within| within.to_string()).unwrap_or_default())
     }
 
     fn decode(text: &str) -> Result<Self, Invalid> {
         let refused = || Invalid::new("no place in an export");
-        let (link, within) = text.split_once('~').ok_or_else(refused)?;
+        let (link, within) = text.split_once('.').ok_or_else(refused)?;
         let within = (!within.is_empty()).then(|| within.parse().map_err(|_| refused())).transpose()?;
         Ok(Self { link: Cursor::decode(link)?, within })
     }

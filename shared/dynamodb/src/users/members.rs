@@ -15,9 +15,7 @@ use linklet_domain::{
     oldest_admin_but,
 };
 
-use super::item::{
-    WorkspaceMemberItem, member_key, workspace_key, workspace_member_key,
-};
+use super::item::{WorkspaceMemberItem, member_key, workspace_key, workspace_member_key};
 use super::{ActiveSession, Removal, UsersTable};
 use crate::Result;
 use crate::item::{Key, number, text};

@@ -13,6 +13,7 @@ mod closing;
 mod confirmation;
 mod creation;
 mod every_route;
+mod export;
 mod guesses;
 mod hostile;
 mod hot_links;
