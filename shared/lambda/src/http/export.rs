@@ -26,7 +26,7 @@ pub struct ExportPage {
 
 enum Form {
     Json(Vec<Box<RawValue>>, usize),
-    Csv(TableRows),
+    Csv(Box<TableRows>),
 }
 
 impl ExportPage {
@@ -44,7 +44,7 @@ impl ExportPage {
             Format::Csv => {
                 let mut rows = TableRows::default();
                 rows.add(columns)?;
-                Form::Csv(rows)
+                Form::Csv(Box::new(rows))
             }
         };
         Ok(Self { name, columns, form, room, until })

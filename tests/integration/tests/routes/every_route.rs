@@ -420,6 +420,7 @@ fn the_document_has_one_word_for_each_thing() {
     assert_eq!(
         named("clicks"),
         BTreeSet::from([
+            "ClickExport",
             "Clicks",
             "CoveredClicks",
             "CoveredLinks",
