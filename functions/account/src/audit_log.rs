@@ -1,6 +1,6 @@
 //! The audit log of a workspace, for its admins, and that of a person, for themselves.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use linklet_domain::{
     ActionFilter, Actor, AuditAction, AuditEntry, AuditFilter, AuditLog, AuditSubject, CorrelationId, CountryCode,
@@ -64,7 +64,7 @@ impl Account {
         let next = request.next_page(next.map(|cursor| cursor.encode()));
         match (format, pages) {
             (Format::Json, Pages::OfList) => Ok(json(StatusCode::OK, &AuditLogView { entries, next: &next })),
-            (Format::Json, Pages::OfExport) => exported(request, &next, &Entries { entries }),
+            (Format::Json, Pages::OfExport) => exported(request, &next, &BTreeMap::from([("entries", entries)])),
             (Format::Csv, _) => {
                 let mut rows = TableRows::default();
                 rows.add(COLUMNS)?;
@@ -87,11 +87,6 @@ struct AuditLogView<'a> {
     entries: Vec<EntryView<'a>>,
     #[serde(flatten)]
     next: &'a NextPage,
-}
-
-#[derive(Serialize)]
-struct Entries<'a> {
-    entries: Vec<EntryView<'a>>,
 }
 
 #[derive(Serialize)]

@@ -14,37 +14,9 @@ use crate::management::given;
 /// Of how many links their surroundings are read at a time.
 const AT_ONCE: usize = 100;
 
-const COLUMNS: [&str; 29] = [
-    "short_code",
-    "short_url",
-    "original_url",
-    "title",
-    "description",
-    "tags",
-    "created_at",
-    "valid_from",
-    "expires_at",
-    "max_clicks",
-    "fallback_url",
-    "forward_query",
-    "is_active",
-    "is_protected",
-    "archived",
-    "watch",
-    "statistics",
-    "preview",
-    "rules",
-    "variants",
-    "external_id",
-    "metadata",
-    "status",
-    "total_clicks",
-    "used",
-    "exhausted_at",
-    "updated_at",
-    "created_by",
-    "created_by_name",
-];
+const COLUMNS: &str = "short_code,short_url,original_url,title,description,tags,created_at,valid_from,expires_at,max_clicks,\
+    fallback_url,forward_query,is_active,is_protected,archived,watch,statistics,preview,rules,variants,external_id,\
+    metadata,status,total_clicks,used,exhausted_at,updated_at,created_by,created_by_name";
 
 impl List {
     pub(crate) async fn export(&self, request: &Request, caller: &Caller) -> Result<Response> {
@@ -53,7 +25,7 @@ impl List {
         let named = request.query("search").and_then(|text| self.short_urls.code_in(request, text));
         let query = LinkQuery::of(&GivenFilter { archived, ..given })?.naming(named.as_ref());
         let after = request.after(Cursor::decode)?;
-        let mut page = ExportPage::of(request, "links", &COLUMNS)?;
+        let mut page = ExportPage::of(request, "links", COLUMNS)?;
         let is_meant = |link: &Link| query.verdict(link, now) == Verdict::Shown;
         if let Some(id) = &query.external_id {
             let found = self.links.with_external_id(&caller.workspace, id).await?.filter(is_meant);

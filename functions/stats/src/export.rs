@@ -1,6 +1,7 @@
 //! `GET /api/export/clicks` and `/api/export/daily`: the clicks of a link, of those with a tag, or of all of a workspace, one by one or by
 //! day. Links come in the order of their creation, and what is of a link newest first.
 
+use std::cmp::Ordering;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub(crate) trait Taken: Sized {
     /// What it is called.
     const NAME: &str;
     /// The columns of its table.
-    const COLUMNS: &'static [&'static str];
+    const COLUMNS: &'static str;
     /// Where it goes on within a link: behind this.
     type Position: Copy + Display + FromStr;
 
@@ -49,6 +50,14 @@ pub(crate) trait Taken: Sized {
         link: &LinkId,
         behind: Option<Self::Position>,
     ) -> Result<Option<Self::Position>>;
+}
+
+/// Something with the code of its link.
+#[derive(Serialize)]
+struct OfLink<'a, T> {
+    short_code: &'a ShortCode,
+    #[serde(flatten)]
+    what: T,
 }
 
 /// Where a page ends: behind a link, or behind something of it.
@@ -74,13 +83,13 @@ impl<P: Copy + Display + FromStr> Place<P> {
         Ok(Self { link: Cursor::decode(link)?, within })
     }
 
-    /// Where a link goes on on this page; `None` if all of it was on pages before.
+    /// Where a link goes on after this place; `None` if all of it comes before.
     fn rest_of(&self, link: &LinkSummary) -> Option<Option<P>> {
         let order = (link.created_at, link.id.code.as_str()).cmp(&(self.link.at, self.link.id.as_str()));
         match order {
-            std::cmp::Ordering::Less => None,
-            std::cmp::Ordering::Equal => self.within.map(Some),
-            std::cmp::Ordering::Greater => Some(None),
+            Ordering::Less => None,
+            Ordering::Equal => self.within.map(Some),
+            Ordering::Greater => Some(None),
         }
     }
 }
@@ -151,31 +160,10 @@ pub(crate) struct SingleClicks {
     user_agents: UserAgentCache,
 }
 
-#[derive(Serialize)]
-struct ClickOfLink<'a> {
-    short_code: &'a ShortCode,
-    #[serde(flatten)]
-    click: ClickView,
-}
-
 impl Taken for SingleClicks {
     const NAME: &str = "clicks";
-    const COLUMNS: &'static [&'static str] = &[
-        "short_code",
-        "id",
-        "clicked_at",
-        "audience",
-        "device",
-        "browser",
-        "browser_version",
-        "os",
-        "country",
-        "city",
-        "referer",
-        "source",
-        "campaign",
-        "user_agent",
-    ];
+    const COLUMNS: &'static str = "short_code,id,clicked_at,audience,device,browser,browser_version,os,country,city,referer,source,campaign,\
+        user_agent";
     type Position = ClickId;
 
     fn parse(request: &Request) -> Result<Self> {
@@ -205,7 +193,7 @@ impl Taken for SingleClicks {
                 return Ok(last);
             }
             last = Some(click.id);
-            page.add(&ClickOfLink { short_code: &link.code, click: ClickView::new(click, &mut self.user_agents) })?;
+            page.add(&OfLink { short_code: &link.code, what: ClickView::new(click, &mut self.user_agents) })?;
         }
         Ok(read.next)
     }
@@ -217,30 +205,10 @@ pub(crate) struct ClicksByDay {
     last: Day,
 }
 
-#[derive(Serialize)]
-struct DayOfLink<'a> {
-    short_code: &'a ShortCode,
-    #[serde(flatten)]
-    day: DayView,
-}
-
 impl Taken for ClicksByDay {
     const NAME: &str = "days";
-    const COLUMNS: &'static [&'static str] = &[
-        "short_code",
-        "date",
-        "total_clicks",
-        "human_clicks",
-        "unique_visitors",
-        "desktop",
-        "mobile",
-        "tablet",
-        "bot",
-        "unknown",
-        "countries",
-        "sources",
-        "campaigns",
-    ];
+    const COLUMNS: &'static str = "short_code,date,total_clicks,human_clicks,unique_visitors,desktop,mobile,tablet,bot,unknown,countries,sources,\
+        campaigns";
     type Position = Day;
 
     fn parse(request: &Request) -> Result<Self> {
@@ -272,7 +240,7 @@ impl Taken for ClicksByDay {
                 return Ok(behind);
             }
             behind = Some(day);
-            page.add(&DayOfLink { short_code: &link.code, day: DayView::new(day, &counted) })?;
+            page.add(&OfLink { short_code: &link.code, what: DayView::new(day, &counted) })?;
         }
         Ok((read_from > self.first).then_some(read_from))
     }

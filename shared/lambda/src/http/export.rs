@@ -11,12 +11,12 @@ use super::{ApiError, Format, NextPage, Request, Response, Result, StatusCode, T
 use crate::throttle::StatsQueryLimiter;
 
 /// The version of the JSON of exports.
-pub const EXPORT_VERSION: u8 = 1;
+const VERSION: u8 = 1;
 
 /// A page of an export.
 pub struct ExportPage {
     name: &'static str,
-    columns: &'static [&'static str],
+    columns: &'static str,
     form: Form,
     /// How many more items it may have.
     pub room: usize,
@@ -33,17 +33,18 @@ impl ExportPage {
     /// How many items a page has at most.
     const MOST_ITEMS: usize = 20_000;
 
-    /// An empty page of items that have this name, in the form and with the limit of the request. A table has these members of them.
+    /// An empty page of items that have this name, in the form and with the limit of the request. A table has these members of them,
+    /// which commas separate.
     ///
     /// # Errors
     /// 400 when a parameter has another form.
-    pub fn of(request: &Request, name: &'static str, columns: &'static [&'static str]) -> Result<Self> {
+    pub fn of(request: &Request, name: &'static str, columns: &'static str) -> Result<Self> {
         let (room, until) = (request.number_of_rows(Self::MOST_ITEMS)?, Instant::now() + StatsQueryLimiter::READ_FOR);
         let form = match Format::of(request)? {
             Format::Json => Form::Json(Vec::new(), 0),
             Format::Csv => {
                 let mut rows = TableRows::default();
-                rows.add(columns)?;
+                rows.add(columns.split(','))?;
                 Form::Csv(Box::new(rows))
             }
         };
@@ -79,7 +80,7 @@ impl ExportPage {
             }
             Form::Csv(rows) => {
                 let item = serde_json::to_value(item).map_err(ApiError::internal)?;
-                rows.add(self.columns.iter().map(|name| cell(&item[*name])))
+                rows.add(self.columns.split(',').map(|name| cell(&item[name])))
             }
         }
     }
@@ -92,15 +93,9 @@ impl ExportPage {
         let next = request.next_page(next);
         match self.form {
             Form::Csv(rows) => rows.page(request, &next),
-            Form::Json(items, _) => exported(request, &next, &Items { items: BTreeMap::from([(self.name, items)]) }),
+            Form::Json(items, _) => exported(request, &next, &BTreeMap::from([(self.name, items)])),
         }
     }
-}
-
-#[derive(Serialize)]
-struct Items {
-    #[serde(flatten)]
-    items: BTreeMap<&'static str, Vec<Box<RawValue>>>,
 }
 
 #[derive(Serialize)]
@@ -117,7 +112,7 @@ struct Exported<'a, T> {
 /// # Errors
 /// When the cursor can't be in a header.
 pub fn exported(request: &Request, next: &NextPage, content: &impl Serialize) -> Result<Response> {
-    let answer = json(StatusCode::OK, &Exported { version: EXPORT_VERSION, content, next });
+    let answer = json(StatusCode::OK, &Exported { version: VERSION, content, next });
     linked(named(answer, request, "json")?, request, next)
 }
 
