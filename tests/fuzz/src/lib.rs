@@ -16,6 +16,7 @@ mod credentials;
 mod cursors;
 mod edges;
 mod events;
+mod imports;
 mod log;
 mod raw_http;
 mod requests;
@@ -36,11 +37,12 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "bodies", run: bodies::json_bodies },
     Target { name: "codes", run: codes::codes_and_ids },
     Target { name: "cursors", run: cursors::cursors },
     Target { name: "edges", run: edges::edge_headers },
+    Target { name: "imports", run: imports::exports },
     Target { name: "keys", run: credentials::api_keys },
     Target { name: "messages", run: events::queue_messages },
     Target { name: "records", run: events::stream_records },

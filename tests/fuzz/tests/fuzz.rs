@@ -184,4 +184,4 @@ macro_rules! targets {
     };
 }
 
-targets![bodies, codes, cursors, edges, keys, messages, records, requests, tokens, urls, user_agents];
+targets![bodies, codes, cursors, edges, imports, keys, messages, records, requests, tokens, urls, user_agents];
