@@ -16,7 +16,7 @@ const AT_ONCE: usize = 100;
 
 const COLUMNS: &str = "short_code,short_url,original_url,title,description,tags,created_at,valid_from,expires_at,max_clicks,\
     fallback_url,forward_query,is_active,is_protected,archived,watch,statistics,preview,rules,variants,external_id,\
-    metadata,status,total_clicks,used,exhausted_at,updated_at,created_by,created_by_name";
+    metadata,status,total_clicks,imported_clicks,used,exhausted_at,updated_at,created_by,created_by_name";
 
 impl List {
     pub(crate) async fn export(&self, request: &Request, caller: &Caller) -> Result<Response> {

@@ -1,8 +1,10 @@
-//! Creates short links, one or many, with rate limits. And tells which codes are free.
+//! Creates short links, one or many, with rate limits, also those of other systems. And tells which codes are free.
 
 mod bulk;
+mod import;
 
 use linklet_domain::{AnswerKey, Scope, ShortCode, Unavailable};
+use linklet_dynamodb::ClicksTable;
 use linklet_lambda::bulk::Bulk;
 use linklet_lambda::http::{Handler, Method, Problem, Request, Response, Result, StatusCode, json};
 use linklet_lambda::identity::{Authenticator, Caller};
@@ -10,7 +12,7 @@ use linklet_lambda::link_writer::LinkWriter;
 use linklet_lambda::throttle::Throttle;
 use serde::Serialize;
 
-/// `POST /api/shorten`, `POST /api/links/bulk` and `GET /api/codes/{code}`.
+/// `POST /api/shorten`, `POST /api/links/bulk`, `POST /api/import` and `GET /api/codes/{code}`.
 pub struct Shorten {
     /// Verifies tokens and API keys.
     pub authenticator: Authenticator,
@@ -22,6 +24,10 @@ pub struct Shorten {
     pub throttle_of_codes: Throttle,
     /// Counts the links of requests about many.
     pub bulk: Bulk,
+    /// Where imported clicks are stored.
+    pub clicks: ClicksTable,
+    /// Whether an imported code may have the form of generated ones.
+    pub may_look_generated: bool,
 }
 
 impl Handler for Shorten {
@@ -38,6 +44,10 @@ impl Handler for Shorten {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
                 // Boxed, so that requests about one link carry no state of those about many.
                 Box::pin(self.shorten_many(request, &caller)).await
+            }
+            (&Method::POST, ["api", "import"]) => {
+                let caller = self.authenticator.require(request, Scope::LinksWrite).await?;
+                Box::pin(self.import(request, &caller)).await
             }
             (&Method::GET, ["api", "codes", code]) => {
                 let caller = self.authenticator.require(request, Scope::LinksWrite).await?;

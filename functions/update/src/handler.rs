@@ -224,6 +224,7 @@ const IMMUTABLE: [Immutable; 3] = [
             "total_clicks",
             "used",
             "exhausted_at",
+            "imported_clicks",
             "suspended_for",
             "is_protected",
         ],

@@ -141,6 +141,9 @@ pub struct Visitor {
     pub has_scanned: bool,
     /// The campaign that they came with, or else the one that the destination names.
     pub campaign: Option<Campaign>,
+    /// Whether another system led them, and the click was imported. Nobody is told of a milestone that it reaches.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
 }
 
 impl Visitor {
@@ -163,6 +166,7 @@ impl Visitor {
             destination: None,
             has_scanned: false,
             campaign: None,
+            imported: false,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use serde_with::{DeserializeFromStr, SerializeDisplay};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{ALPHABET, EventId, Invalid, Timestamp, validated::from_text};
@@ -28,6 +29,14 @@ impl ClickId {
     /// Generates the id of a click at this time, which must be before the year 2081.
     pub fn generate(at: Timestamp) -> Self {
         Self { random: random(), millis: 0 }.moved_to(at)
+    }
+
+    /// The id of a click that another system has counted at this time. What tells it from others always makes the same id.
+    pub fn derived(at: Timestamp, told_by: &str) -> Self {
+        let digest = Sha256::digest(told_by);
+        let first_48_bits = digest.iter().take(6).fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let random = first_48_bits >> (48 - RANDOM_BITS);
+        Self { random, ..Self::first_at(at) }
     }
 
     /// The id of the same click at another time.
@@ -100,10 +109,12 @@ impl From<ClickId> for EventId {
 
 const BASE: u64 = ALPHABET.len() as u64;
 
-/// 47 random bits of a UUID of version 4, all of which have a place in 8 digits of base 62.
+/// As many bits as have a place in 8 digits of base 62.
+const RANDOM_BITS: u32 = 47;
+
+/// Random bits of a UUID of version 4.
 fn random() -> u64 {
-    const BITS: u32 = 47;
-    (Uuid::new_v4().as_u128() & ((1 << BITS) - 1)) as u64
+    (Uuid::new_v4().as_u128() & ((1 << RANDOM_BITS) - 1)) as u64
 }
 
 /// The number that letters and digits are in base 62.
@@ -152,6 +163,16 @@ mod tests {
         let ids: std::collections::HashSet<_> = (0..1_000).map(|_| ClickId::generate(at)).collect();
 
         assert_eq!(ids.len(), 1_000);
+    }
+
+    #[test]
+    fn the_same_click_of_another_system_has_the_same_id() {
+        let at = Timestamp::parse("2026-03-02T14:05:09Z").unwrap();
+        let id = ClickId::derived(at, "old.example/launch 1");
+
+        assert_eq!(id, ClickId::derived(at, "old.example/launch 1"));
+        assert_ne!(id, ClickId::derived(at, "old.example/launch 2"));
+        assert_eq!((id.at(), ClickId::parse(&id.to_string())), (at, Ok(id)));
     }
 
     #[test]

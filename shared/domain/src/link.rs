@@ -64,6 +64,9 @@ pub struct Link {
     pub watch: bool,
     /// Whether lists leave the link out unless they are asked for it. It redirects as before.
     pub archived: bool,
+    /// How often it was clicked in the system that it was imported from, but for clicks that were imported singly. These clicks are in no
+    /// statistics. `None` if it wasn't imported.
+    pub imported_clicks: Option<u64>,
     /// How often somebody has changed the link. Its clicks change nothing of it.
     pub revision: Revision,
     /// The write that has made it what it is.
@@ -427,6 +430,7 @@ pub(crate) mod tests {
             routing: None,
             watch: false,
             archived: false,
+            imported_clicks: None,
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&CorrelationId::generate()),
         }

@@ -86,6 +86,23 @@ impl ShortCode {
         }
     }
 
+    /// Parses the code that a link has in another system, where it may be shorter or longer than a custom one. `may_look_generated`
+    /// says whether it may have the form of generated codes: where anybody may register, somebody could take what others mistype.
+    ///
+    /// # Errors
+    /// Why no link can have it, whoever has taken it.
+    pub fn imported(text: &str, reserved: &ReservedCodes, may_look_generated: bool) -> Result<Self, Unavailable> {
+        // A first segment of a route, in whatever case, and the path of QR codes.
+        let is_word = |code: &Self| reserved.contains(code) || code.folded() == "qr";
+        match Self::parse(text) {
+            _ if ROUTES.contains(&text) => Err(Unavailable::Reserved),
+            Err(_) => Err(Unavailable::Invalid),
+            Ok(code) if is_word(&code) => Err(Unavailable::Reserved),
+            Ok(code) if code.has_generated_form() && !may_look_generated => Err(Unavailable::Generated),
+            Ok(code) => Ok(code),
+        }
+    }
+
     /// Whether somebody may choose it: 4–20 characters with a letter or digit at both ends.
     fn can_be_custom(&self) -> bool {
         let is_letter_or_digit = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -282,6 +299,22 @@ mod tests {
             let sentence = custom(refused).unwrap_err().to_string();
             assert!(sentence.starts_with("custom_code must have 4–20 characters"), "{refused}: {sentence}");
         }
+    }
+
+    #[test]
+    fn an_imported_code_has_1_to_64_characters_and_is_no_reserved_word() {
+        let imported = |text: &str| ShortCode::imported(text, &ReservedCodes::default(), false).map(|_| ());
+        for accepted in ["a", "-a_", "abc", &"x".repeat(64)] {
+            assert_eq!(imported(accepted), Ok(()), "{accepted}");
+        }
+        for refused in ["", "a/b", "a.b", "ü", &"x".repeat(65)] {
+            assert_eq!(imported(refused), Err(Unavailable::Invalid), "{refused}");
+        }
+        for refused in ["r", "V1", "api", "App", "qr", "QR", "login", "Security"] {
+            assert_eq!(imported(refused), Err(Unavailable::Reserved), "{refused}");
+        }
+        assert_eq!(imported("4gHdvR0"), Err(Unavailable::Generated));
+        assert!(ShortCode::imported("4gHdvR0", &ReservedCodes::default(), true).is_ok());
     }
 
     #[test]

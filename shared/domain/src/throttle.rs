@@ -37,6 +37,8 @@ pub enum LimitedRoute {
     Reads,
     /// Creating, changing and deleting links, many with one request.
     Bulk,
+    /// Importing links.
+    Import,
     /// Computing answers for a share.
     Shares,
     /// Reading what is computed for the shares of a workspace, in read units.
@@ -176,6 +178,9 @@ impl RateLimit {
 
     /// How many links a workspace may create, change and delete by requests about many of them.
     pub const BULK_LINKS: Self = Self { calls: 1_000 };
+
+    /// How many links a workspace may import.
+    pub const IMPORTED_LINKS: Self = Self { calls: 5_000 };
 
     /// How many answers are computed for a share.
     pub const SHARED_ANSWERS: Self = Self { calls: 10 };

@@ -33,8 +33,8 @@ pub use error::{RepositoryError, Result};
 pub use item::{Consistency, Table};
 pub use jobs::{AnswerOfJob, JobEnd, JobMark, JobSignal, JobsTable, NotStarted, Reached};
 pub use links::{
-    CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer, LinkRange,
-    LinkReader, LinksTable, OwnedLinks, Reusable, ScannedLinks, UseOutcome,
+    AnyCase, CleanupStats, CreateOutcome, Creation, EditContext, EditOutcome, Exhaustion, ExpiryMarker, FirstAnswer,
+    LinkRange, LinkReader, LinksTable, OwnedLinks, Reusable, ScannedLinks, UseOutcome,
 };
 pub use notifications::{Claim, ClaimOutcome, Feed, NotificationsTable};
 pub use stats::{

@@ -104,7 +104,7 @@ pub fn change_of(record: &EventRecord) -> Result<Change, StreamError> {
             vec![arrived(record, image::<ClickItem>(&change.new_image)?.into_click()?).into_event()]
         }
         "INSERT" if sk.starts_with(MILESTONE_PREFIX) => {
-            vec![image::<MilestoneItem>(&change.new_image)?.reached_event()]
+            image::<MilestoneItem>(&change.new_image)?.reached_event().into_iter().collect()
         }
         "INSERT" | "MODIFY" if sk.starts_with(JOB_PREFIX) => {
             image::<JobItem>(&change.new_image)?.finished_event().into_iter().collect()

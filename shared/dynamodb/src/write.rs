@@ -53,7 +53,12 @@ pub(crate) enum Outcome {
 impl Table {
     /// Puts an item in the place of the one with its key, if there is one.
     pub(crate) fn put_item(&self, operation: &'static str, item: &impl Serialize) -> Result<Write<'_>> {
-        Ok(self.write(operation, Kind::Put(to_item(operation, item)?)))
+        Ok(self.put_attributes(operation, to_item(operation, item)?))
+    }
+
+    /// Puts an item that is serialised already.
+    pub(crate) fn put_attributes(&self, operation: &'static str, item: Item) -> Write<'_> {
+        self.write(operation, Kind::Put(item))
     }
 
     /// Changes an item, or makes one with this key. With an empty expression, an item that isn't there is made, and one that is

@@ -156,6 +156,8 @@ pub struct LinkView {
     preview: Option<Preview>,
     has_rules: bool,
     total_clicks: Option<u64>,
+    /// How often it was clicked where it was imported from; `None` if it wasn't imported.
+    imported_clicks: Option<u64>,
     created_by: UserId,
     created_by_name: Option<FullName>,
 }
@@ -177,6 +179,7 @@ impl LinkView {
             status: link.availability.status(request.received_at).into(),
             suspended_for: link.availability.suspensions.iter().collect(),
             total_clicks: clicks.as_ref().map(|clicks| clicks.get(link.id()).map_or(0, |clicks| clicks.total)),
+            imported_clicks: link.imported_clicks,
             fallback_url: link.options.fallback_url,
             max_clicks: link.options.max_clicks,
             used,

@@ -13,6 +13,12 @@ const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
 #[derive(Debug, Clone)]
 pub struct Zone(TimeZone);
 
+impl From<Zone> for TimeZone {
+    fn from(zone: Zone) -> Self {
+        zone.0
+    }
+}
+
 impl Zone {
     /// Coordinated Universal Time.
     pub fn utc() -> Self {

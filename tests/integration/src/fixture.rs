@@ -529,17 +529,20 @@ pub fn shorten(db: &TestDynamoDb) -> Shorten {
 pub fn shorten_limited(db: &TestDynamoDb, by_person: u32, by_address: u32) -> Shorten {
     let throttle = throttle(db.calls(), by_person, by_address);
     let shorten = shorten_with(db.links(), room(db, 100), throttle);
-    Shorten { writer: writer(db), authenticator: db.authenticator(), ..shorten }
+    Shorten { writer: writer(db), authenticator: db.authenticator(), clicks: db.clicks(), ..shorten }
 }
 
-/// That believes tokens, takes no keys, has these tables, and the codes of the operating system's generator.
+/// That believes tokens, takes no keys, imports no clicks, has these tables, and the codes of the operating system's generator.
 pub fn shorten_with(links: LinksTable, room: TargetRoom, throttle: Throttle) -> Shorten {
+    let clicks = ClicksTable::new(links.0.clone());
     Shorten {
         writer: writer_with(links, room, LinkHashing::beside(&throttle, HashBudget::default())),
         authenticator: authenticator(),
         throttle_of_codes: throttle.of(LimitedRoute::Codes),
         bulk: Bulk::new(throttle.table.clone()),
+        clicks,
         throttle,
+        may_look_generated: false,
     }
 }
 

@@ -35,6 +35,7 @@ impl LinkBuilder {
             routing: None,
             watch: false,
             archived: false,
+            imported_clicks: None,
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&CorrelationId::generate()),
         })

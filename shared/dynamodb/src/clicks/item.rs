@@ -130,6 +130,8 @@ pub(crate) struct ClickItem {
     campaign_medium: Option<String>,
     #[serde(rename = "k", default)]
     campaign_name: Option<String>,
+    #[serde(rename = "i", default, skip_serializing_if = "std::ops::Not::not")]
+    imported: bool,
     #[serde(rename = "x")]
     correlation_id: CorrelationId,
     ttl: i64,
@@ -161,8 +163,18 @@ fn shorten(item: &mut Item, attribute: &str, bytes: usize) {
 
 impl ClickItem {
     fn new(click: &Click, spread: Spread, kept_for: Duration) -> Self {
-        let Visitor { ip_hash, user_agent, referer, prefetch, country, city, destination, has_scanned, campaign } =
-            click.visitor.clone();
+        let Visitor {
+            ip_hash,
+            user_agent,
+            referer,
+            prefetch,
+            country,
+            city,
+            destination,
+            has_scanned,
+            campaign,
+            imported,
+        } = click.visitor.clone();
         let Campaign { source, medium, name } = campaign.unwrap_or_default();
         Self {
             key: click_key(&click.link, &click.id, spread),
@@ -179,6 +191,7 @@ impl ClickItem {
             campaign_source: source,
             campaign_medium: medium,
             campaign_name: name,
+            imported,
             correlation_id: click.correlation_id.clone(),
             ttl: click.clicked_at().plus(kept_for).unix_seconds(),
         }
@@ -206,6 +219,7 @@ impl ClickItem {
                 destination: self.destination,
                 has_scanned: self.has_scanned,
                 campaign: Campaign::of_parts(self.campaign_source, self.campaign_medium, self.campaign_name),
+                imported: self.imported,
             },
             correlation_id: self.correlation_id,
         })

@@ -1,5 +1,6 @@
 //! ClicksTable: the raw clicks, written by `redirect` and deleted by `analytics` when a link is purged.
 
+mod imported;
 pub(crate) mod item;
 mod reading;
 

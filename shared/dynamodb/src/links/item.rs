@@ -182,6 +182,7 @@ pub(crate) struct LinkItem {
     pub watch: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    pub imported_clicks: Option<u64>,
     pub deleted_by: Option<UserId>,
     /// Who has made the latest change, if others hear of that.
     pub changed_by: Option<Changer>,
@@ -281,6 +282,7 @@ impl LinkItem {
             routing: link.routing.clone(),
             watch: link.watch,
             archived: link.archived,
+            imported_clicks: link.imported_clicks,
             deleted_by: None,
             changed_by: None,
             revision: link.revision,
@@ -303,6 +305,7 @@ impl LinkItem {
             routing: self.routing,
             watch: self.watch,
             archived: self.archived,
+            imported_clicks: self.imported_clicks,
             revision: self.revision,
             last_write: self.last_write,
         }

@@ -24,7 +24,7 @@ pub use self::item::FirstAnswer;
 use self::item::{LinkItem, PURGED, RedirectItem, TOMBSTONE, TombstoneItem, link_key};
 pub use self::listing::{LinkRange, LinkReader};
 pub use self::ownership::OwnedLinks;
-pub use self::reuse::{Creation, Reusable};
+pub use self::reuse::{AnyCase, Creation, Reusable};
 pub use self::uses::{Exhaustion, UseOutcome};
 use crate::item::{Item, Key, Table, from_item, text};
 use crate::write::Outcome;

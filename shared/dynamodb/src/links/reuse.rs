@@ -45,8 +45,8 @@ pub struct Creation<'a> {
     pub link: &'a Link,
     /// The current reuse entry of the URL, which will name this link; `None` to leave the reuse entry alone.
     pub reusable: Option<&'a Reusable>,
-    /// Whether somebody has chosen the link's code, so that it is found in any case.
-    pub is_custom: bool,
+    /// Whether the link's code is found in any case.
+    pub any_case: AnyCase,
     /// The hash of the password that visitors have to know.
     pub password_hash: Option<&'a str>,
     /// The idempotency key of the request, and the response to store under it.
@@ -55,10 +55,22 @@ pub struct Creation<'a> {
     pub is_quiet: bool,
 }
 
+/// Whether a code is found in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnyCase {
+    /// It isn't, as a generated one.
+    #[default]
+    Never,
+    /// It is, or it is refused, as one that somebody chooses.
+    Always,
+    /// It is, unless another code is that differs by case alone, as an imported one.
+    IfFree,
+}
+
 impl<'a> Creation<'a> {
     /// Stores a link and nothing beside it, of which others are notified.
     pub fn of(link: &'a Link) -> Self {
-        Self { link, reusable: None, is_custom: false, password_hash: None, answer: None, is_quiet: false }
+        Self { link, reusable: None, any_case: AnyCase::Never, password_hash: None, answer: None, is_quiet: false }
     }
 }
 
@@ -69,10 +81,10 @@ impl LinksTable {
     /// When DynamoDB can't be reached.
     pub async fn create(&self, creation: &Creation<'_>) -> Result<CreateOutcome> {
         const OPERATION: &str = "create a link";
-        let Creation { link, reusable, is_custom, password_hash, answer, is_quiet } = creation;
+        let Creation { link, reusable, any_case, password_hash, answer, is_quiet } = creation;
         let item = LinkItem { quiet: *is_quiet, ..LinkItem::new(link) };
         let external_id = &link.metadata.external_id;
-        let is_alone = reusable.is_none() && answer.is_none() && external_id.is_none() && !is_custom;
+        let is_alone = reusable.is_none() && answer.is_none() && external_id.is_none() && *any_case == AnyCase::Never;
         if is_alone && link.options.max_clicks.is_none() && password_hash.is_none() {
             return self.put_link(&item).await;
         }
@@ -93,10 +105,12 @@ impl LinksTable {
             let now = (":now", number(&link.created_at.unix_seconds()));
             others = others.and(self.0.put_if(&item, KEY_IS_FREE, [now])?, CreateOutcome::Conflict);
         }
-        if *is_custom {
-            match self.claim_case_alias(link).await? {
-                Some(claim) => others = others.and_each(claim, CreateOutcome::CodeTaken),
-                None => return Ok(CreateOutcome::CodeTaken),
+        if *any_case != AnyCase::Never {
+            match (self.claim_case_alias(link).await?, any_case) {
+                (Some(claim), AnyCase::IfFree) => others = others.and_each(claim, CreateOutcome::Conflict),
+                (Some(claim), _) => others = others.and_each(claim, CreateOutcome::CodeTaken),
+                (None, AnyCase::IfFree) => {}
+                (None, _) => return Ok(CreateOutcome::CodeTaken),
             }
         }
         if let Some(max) = link.options.max_clicks {

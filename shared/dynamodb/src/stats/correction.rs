@@ -156,7 +156,7 @@ impl StatsTable {
     /// When DynamoDB can't be reached.
     pub async fn write_milestones(&self, milestones: &[Milestone]) -> Result<()> {
         for milestone in milestones {
-            self.put_milestone(milestone).await?;
+            self.put_milestone(milestone, false).await?;
             let MilestoneReached { link, milestone: number, .. } = &milestone.detail;
             if self.note_announced(&milestone.workspace, link, *number).await? == Announced::Purged {
                 return self.delete_rows(link).await;

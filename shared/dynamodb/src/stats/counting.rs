@@ -342,22 +342,24 @@ impl StatsTable {
         item.map(Rollup::try_from).transpose().map_err(RepositoryError::unexpected_item(LOAD))
     }
 
-    /// Writes the milestones that a link has reached and that nobody has written, and then notes that they are written.
+    /// Writes the milestones that a link has reached and that nobody has written, and then notes that they are written. Nobody is
+    /// told of milestones that imported clicks have reached.
     async fn announce(&self, work: &DayWork<'_>, totals: &Totals, fresh: &[&ClassifiedClick]) -> Result<Announced> {
         let milestones: Vec<u64> = totals.unannounced().collect();
         let Some(highest) = milestones.last() else { return Ok(Announced::Yes) };
         let clicks = if fresh.is_empty() { work.clicks } else { fresh };
+        let is_quiet = clicks.iter().any(|one| one.click.visitor.imported);
         for milestone in &milestones {
             let total_clicks = totals.total_clicks();
             let click = &reaching(clicks, total_clicks - milestone).click;
-            self.put_milestone(&Milestone::reached_by(click, *milestone, total_clicks)).await?;
+            self.put_milestone(&Milestone::reached_by(click, *milestone, total_clicks), is_quiet).await?;
         }
         self.note_announced(work.workspace, work.link, *highest).await
     }
 
-    /// Writes a milestone unless it exists. Writing it publishes its event.
-    pub(super) async fn put_milestone(&self, milestone: &Milestone) -> Result<()> {
-        let put = self.table.put_item("write a milestone", &MilestoneItem::new(milestone))?;
+    /// Writes a milestone unless it exists. Writing it publishes its event, unless it is quiet.
+    pub(super) async fn put_milestone(&self, milestone: &Milestone, is_quiet: bool) -> Result<()> {
+        let put = self.table.put_item("write a milestone", &MilestoneItem::new(milestone, is_quiet))?;
         put.only_if(IS_NEW).unless_refused().await.map(|_| ())
     }
 }

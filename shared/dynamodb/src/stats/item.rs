@@ -408,26 +408,34 @@ impl RunItem {
     }
 }
 
-/// `STATS#<link>` / `MILESTONE#<clicks>`: the link has reached a round number. Creating it publishes the event.
+/// `STATS#<link>` / `MILESTONE#<clicks>`: the link has reached a round number. Creating it publishes the event, unless imported clicks have
+/// reached it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct MilestoneItem {
     #[serde(flatten)]
     pub key: Key,
     #[serde(flatten)]
     pub milestone: Milestone,
+    /// Whether nobody is told of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    quiet: bool,
 }
 
 impl MilestoneItem {
-    pub(super) fn new(milestone: &Milestone) -> Self {
+    pub(super) fn new(milestone: &Milestone, quiet: bool) -> Self {
         let MilestoneReached { link, milestone: clicks, .. } = &milestone.detail;
         // Padded to the digits of the largest count, so that the rows sort by number.
         let key = Key::new(partition(link), format!("{MILESTONE_PREFIX}{clicks:020}"));
-        Self { key, milestone: milestone.clone() }
+        Self { key, milestone: milestone.clone(), quiet }
     }
 
-    pub(crate) fn reached_event(self) -> Event {
+    pub(crate) fn reached_event(self) -> Option<Event> {
+        if self.quiet {
+            return None;
+        }
         let Milestone { detail, workspace: workspace_id, reached_at: occurred_at, correlation_id } = self.milestone;
         let event_id = EventId::milestone(&detail.link, detail.milestone);
-        Event { event_id, occurred_at, correlation_id, workspace_id, detail: EventDetail::MilestoneReached(detail) }
+        let detail = EventDetail::MilestoneReached(detail);
+        Some(Event { event_id, occurred_at, correlation_id, workspace_id, detail })
     }
 }

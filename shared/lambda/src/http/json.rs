@@ -82,6 +82,14 @@ impl JsonObject {
         Ok(Self { given, members: members.into_keys().collect(), json, unread })
     }
 
+    /// The object of a value that this function has made.
+    ///
+    /// # Errors
+    /// When the value is no object.
+    pub fn of(value: &Value) -> Result<Self, InvalidBody> {
+        Self::parse(value.to_string().as_bytes(), Arc::default())
+    }
+
     /// Reads the members that the struct has. The answer names others, unless another struct that is read has them.
     ///
     /// # Errors

@@ -191,7 +191,7 @@ impl LinkWriter {
             let target = TargetId::of_url(workspace, &submission.wanted.target)?;
             self.room.require(workspace, user, &target).await?;
         }
-        let code = match &submission.wanted.custom_code {
+        let code = match submission.wanted.code() {
             Some(code) => code.clone(),
             None => (self.generate_code)().map_err(ApiError::internal)?,
         };
@@ -206,7 +206,7 @@ impl LinkWriter {
         let creation = Creation {
             link: &link,
             reusable,
-            is_custom: submission.wanted.custom_code.is_some(),
+            any_case: submission.wanted.any_case(),
             password_hash: submission.password_hash.as_deref(),
             answer: submission.identity.key.as_ref().map(|key| (key, &answer)),
             is_quiet: submission.is_quiet,

@@ -1,9 +1,11 @@
 //! What creating and changing links has in common, and how links are created.
 
 mod creation;
+mod imported;
 mod new_link;
 
-pub use self::new_link::Named;
+pub use self::imported::{Arrival, ImportMode, ImportOutcome};
+pub use self::new_link::{Named, Past};
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_domain::{LimitedRoute, ReservedCodes, RouteLimits, Salt, ShortCode};

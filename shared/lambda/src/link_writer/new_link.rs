@@ -2,6 +2,7 @@ use linklet_domain::{
     Availability, ExternalId, Link, LinkId, LinkIdentity, LinkMetadata, LinkPassword, LinkState, LinkWrite, Reach,
     RedirectOptions, ReservedCodes, Revision, Routing, ShortCode, TargetUrl, Timestamp, optional,
 };
+use linklet_dynamodb::AnyCase;
 use serde::Deserialize;
 
 use crate::http::{JsonObject, Request, Result, ShortUrls};
@@ -23,6 +24,7 @@ struct Body {
 }
 
 /// The parsed request for a short link.
+#[derive(Clone)]
 pub(crate) struct NewLink {
     pub target: TargetUrl,
     pub custom_code: Option<ShortCode>,
@@ -38,6 +40,9 @@ pub(crate) struct NewLink {
     options: RedirectOptions,
     routing: Option<Routing>,
     archived: bool,
+    past: Option<Past>,
+    /// The code of an imported link, which obeys other rules than one that is chosen.
+    old_code: Option<ShortCode>,
 }
 
 /// What a link has that `PUT` creates, besides what other new links may have.
@@ -51,9 +56,35 @@ pub struct Named<'a> {
     pub archived: Option<bool>,
 }
 
+/// What an imported link has behind it.
+#[derive(Debug, Clone, Default)]
+pub struct Past {
+    /// When it was created.
+    pub created_at: Option<Timestamp>,
+    /// How often it was clicked.
+    pub clicks: Option<u64>,
+    /// Whether it is switched on.
+    pub is_active: bool,
+    /// Whether it is put away.
+    pub archived: bool,
+}
+
 impl NewLink {
-    /// Reads the body.
+    /// Reads the body of a link that begins now.
     pub(crate) fn read(
+        object: &JsonObject,
+        request: &Request,
+        reserved: &ReservedCodes,
+        short_urls: &ShortUrls,
+        reach: Reach,
+    ) -> Result<Self> {
+        let wanted = Self::read_of_any_time(object, request, reserved, short_urls, reach)?;
+        request.require_future("expires_at", wanted.availability.expires_at)?;
+        Ok(wanted)
+    }
+
+    /// Reads the body of a link that may have expired.
+    pub(crate) fn read_of_any_time(
         object: &JsonObject,
         request: &Request,
         reserved: &ReservedCodes,
@@ -66,7 +97,6 @@ impl NewLink {
         // A code that a person chose obeys stricter rules than a stored one.
         let custom_code = body.custom_code.map(|code| ShortCode::custom(&code, reserved)).transpose();
         let custom_code = custom_code.map_err(|refused| refused.in_field("custom_code"))?;
-        request.require_future("expires_at", body.expires_at)?;
         let availability = Availability {
             valid_from: body.valid_from,
             expires_at: body.expires_at,
@@ -104,7 +134,40 @@ impl NewLink {
             options,
             routing,
             archived: false,
+            past: None,
+            old_code: None,
         })
+    }
+
+    /// A link that comes from another system.
+    pub(crate) fn with(mut self, past: Past) -> Self {
+        if !past.is_active {
+            self.availability.state = LinkState::Inactive;
+        }
+        self.archived = past.archived;
+        self.is_reusable &= past.is_active && !past.archived;
+        self.may_reuse &= self.is_reusable;
+        self.past = Some(past);
+        self
+    }
+
+    /// The link with the code that it had in another system.
+    pub(crate) fn coded(self, code: ShortCode) -> Self {
+        Self { old_code: Some(code), ..self }
+    }
+
+    /// The code that the link has to have.
+    pub(crate) fn code(&self) -> Option<&ShortCode> {
+        self.custom_code.as_ref().or(self.old_code.as_ref())
+    }
+
+    /// Whether its code is found in any case. Of those that are typed from paper, imported ones may differ by case alone.
+    pub(crate) fn any_case(&self) -> AnyCase {
+        match self.code() {
+            Some(_) if self.custom_code.is_some() => AnyCase::Always,
+            Some(code) if !code.has_generated_form() => AnyCase::IfFree,
+            _ => AnyCase::Never,
+        }
     }
 
     /// A link of its own that is named like this.
@@ -120,18 +183,23 @@ impl NewLink {
     }
 
     pub(crate) fn link(&self, id: LinkId, caller: &Caller, request: &Request) -> Link {
+        let now = request.received_at;
+        let past = self.past.as_ref();
+        let created_at = past.and_then(|past| past.created_at).map_or(now, |at| at.min(now));
         Link {
             identity: LinkIdentity { id, workspace: caller.workspace, owner: caller.user },
             target: self.target.clone(),
-            created_at: request.received_at,
-            updated_at: request.received_at,
+            created_at,
+            updated_at: created_at,
             availability: self.availability,
-            expiry_is_published: false,
+            // Nobody hears of an expiry that was over before the link came.
+            expiry_is_published: self.availability.expires_at.is_some_and(|at| at <= now),
             metadata: self.metadata.clone(),
             options: self.options.clone(),
             routing: self.routing.clone(),
             watch: self.watch,
             archived: self.archived,
+            imported_clicks: past.map(|past| past.clicks.unwrap_or_default()),
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&request.correlation_id),
         }

@@ -12,6 +12,7 @@ const RIGHTS: &str = "
     AuditTable                        *              PutItem: auth jobs leave notify operate watch
     AuditTable                        *              PutItem Query: account
     AuditTable                        USER#          Query: leave
+    ClicksTable                       *              BatchGetItem PutItem: shorten
     ClicksTable                       *              BatchWriteItem PutItem Query: analytics
     ClicksTable                       *              BatchWriteItem Query: jobs
     ClicksTable                       *              PutItem: redirect unlock
@@ -54,10 +55,9 @@ const RIGHTS: &str = "
     LinksTable                        IDEM#          GetItem PutItem: shorten
     LinksTable                        LINK#          BatchGetItem: overview
     LinksTable                        LINK#          BatchGetItem GetItem: list
-    LinksTable                        LINK#          DeleteItem GetItem PutItem: shorten
     LinksTable                        LINK#          GetItem: account jobs-api redirect stats unlock
     LinksTable                        LINK#          GetItem PutItem UpdateItem: delete jobs relay
-    LinksTable                        LINK#          DeleteItem GetItem PutItem UpdateItem: update
+    LinksTable                        LINK#          DeleteItem GetItem PutItem UpdateItem: shorten update
     LinksTable                        LINK#          GetItem UpdateItem: operate
     LinksTable                        LOCK#          DeleteItem: delete jobs relay
     LinksTable                        LOCK#          DeleteItem PutItem: update

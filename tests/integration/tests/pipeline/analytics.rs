@@ -72,6 +72,23 @@ async fn a_burst_over_several_thresholds_fires_each_milestone_once_and_in_order(
 }
 
 #[tokio::test]
+async fn nobody_is_told_of_a_milestone_that_imported_clicks_reach() {
+    let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
+    let mut imported = clicks("launch", 12);
+    for event in &mut imported {
+        let EventDetail::UrlClicked(click) = &mut event.detail else { unreachable!() };
+        click.visitor.imported = true;
+    }
+    let later = clicks("launch", 88);
+
+    for batch in [imported, later] {
+        analytics(&db, &queues).consume(event_batch(&batch)).await;
+    }
+
+    assert_eq!(milestones(&db), ["launch 100"]);
+}
+
+#[tokio::test]
 async fn a_milestone_belongs_to_the_click_that_reached_it() {
     let (db, queues) = (TestDynamoDb::start(), FakeQueues::start());
     let events = clicks("launch", 12);

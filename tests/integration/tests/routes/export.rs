@@ -440,3 +440,91 @@ async fn only_admins_export_the_audit_log() {
     let table = export("?format=csv&action=workspace.changed").await.expecting(200);
     assert_eq!(table.body.lines().count(), 4);
 }
+
+/// What a link keeps when it moves. The id of a monitored URL depends on the workspace.
+fn lasting(mut link: Value) -> Value {
+    for counted in
+        ["total_clicks", "imported_clicks", "used", "target_id", "created_by", "created_by_name", "updated_at"]
+    {
+        link.as_object_mut().unwrap().remove(counted);
+    }
+    link
+}
+
+#[tokio::test]
+async fn an_export_that_is_imported_elsewhere_is_exported_alike() {
+    let shop = Shop::new().await;
+    let token = shop.ada.token(Role::Member);
+    let create = async |body: Value, second: u64| {
+        let at = at("2026-03-01T00:00:00Z").plus(Duration::from_secs(second));
+        let request = RequestBuilder::new("POST", "/api/links").token(&token).json(&body).at(at);
+        request.send_to(&shorten(&shop.db)).await.expecting(201);
+    };
+    let full = json!({
+        "url": "https://example.com/ü?a=1", "custom_code": "First-One", "title": "=HYPERLINK(\"x\"), 'ok'", "description": "zwei\nZeilen; +1",
+        "tags": ["a,b", "c|d", "日本"], "expires_at": "2026-03-15T00:00:00Z", "valid_from": "2026-03-02T00:00:00Z", "max_clicks": 5,
+        "fallback_url": "https://example.com/later", "external_id": "7", "metadata": {"z": "=1", "a": "\"q\"", "n": "1"},
+        "statistics": "private", "preview": {"title": "Shown"}, "forward_query": true,
+        "rules": [{"url": "https://example.com/ios", "conditions": [{"type": "device", "value": "ios"}]}],
+        "variants": [{"name": "New", "url": "https://example.com/new", "weight": 20}],
+    });
+    create(full, 1).await;
+    create(json!({"url": "https://example.com/2", "title": "'=1", "watch": true}), 2).await;
+    create(json!({"url": "https://example.com/3", "custom_code": "3rd_link"}), 3).await;
+    create(json!({"url": "https://example.com/2", "reuse": false}), 4).await;
+    shop.db
+        .store(
+            &LinkBuilder::new("old")
+                .in_workspace(&shop.ada.workspace)
+                .archived()
+                .created_at(at("2026-03-05T00:00:00Z"))
+                .build(),
+        )
+        .await;
+    shop.follow(&[ClickBuilder::new("old").in_workspace(&shop.ada.workspace).at(at("2026-03-06T00:00:00Z")).build()])
+        .await;
+    let exported = shop.all("/api/export/links", "links").await;
+
+    for form in ["json", "csv"] {
+        let file = shop.get(&format!("/api/export/links?format={form}")).await.body;
+        let other = Shop::new().await;
+        let shorten = Shorten { may_look_generated: true, ..shorten(&other.db) };
+        let import = RequestBuilder::new("POST", "/api/import").token(&other.ada.token(Role::Member));
+        let import = import.json(&json!({"text": file})).at(at("2026-03-19T00:00:00Z"));
+
+        let imported = import.send_to(&shorten).await.expecting(200).json();
+
+        assert_eq!(imported["format"], "linklet");
+        let statuses: Vec<_> = imported["results"].as_array().unwrap().iter().map(|row| &row["status"]).collect();
+        assert_eq!(statuses, vec!["created"; exported.len()], "{imported}");
+        let again = other.all("/api/export/links", "links").await;
+        let lasting = |links: &[Value]| links.iter().cloned().map(lasting).collect::<Vec<_>>();
+        assert_eq!(lasting(&again), lasting(&exported), "{form}");
+        assert_eq!(again.last().unwrap()["imported_clicks"], 1);
+    }
+}
+
+#[tokio::test]
+async fn exported_clicks_are_imported_elsewhere() {
+    let shop = Shop::with_clicks(&[("launch", 3)]).await;
+    let other = Shop::new().await;
+    let import = async |file: String| {
+        let token = other.ada.token(Role::Member);
+        let request = RequestBuilder::new("POST", "/api/import").token(&token).json(&json!({"text": file}));
+        request.at(at("2026-03-19T00:00:00Z")).send_to(&shorten(&other.db)).await.expecting(200)
+    };
+    import(shop.get("/api/export/links?format=csv").await.body).await;
+
+    import(shop.get("/api/export/clicks").await.body).await;
+    let again = import(shop.get("/api/export/clicks?format=csv").await.body).await.json();
+
+    assert!(again["results"].as_array().unwrap().iter().all(|row| row["status"] == "same"), "{again}");
+    let link = other.db.link("launch").await;
+    assert_eq!(link.imported_clicks, Some(0), "all of the total came singly");
+    let clicks = other.db.clicks().latest(link.id(), 10).await.unwrap().into_iter();
+    other.follow(&clicks.map(Click::into_event).collect::<Vec<_>>()).await;
+    let members = |click: &Value| ["short_code", "clicked_at", "referer", "audience"].map(|name| click[name].clone());
+    let of = |clicks: Vec<Value>| clicks.iter().map(members).collect::<Vec<_>>();
+    let [here, there] = [&shop, &other].map(|shop| shop.all("/api/export/clicks", "clicks"));
+    assert_eq!(of(there.await), of(here.await));
+}

@@ -471,7 +471,7 @@ async fn one_link_is_shown_until_it_is_purged() {
         json!({
             "short_code": "launch", "short_url": "https://api.example.com/r/launch",
             "original_url": "https://example.com/landing", "title": null, "description": null, "tags": [], "watch": false, "archived": false,
-            "created_at": now, "updated_at": now, "expires_at": null, "is_active": true, "status": "active", "total_clicks": 3,
+            "created_at": now, "updated_at": now, "expires_at": null, "is_active": true, "status": "active", "imported_clicks": null, "total_clicks": 3,
             "created_by": owner, "created_by_name": null, "metadata": null, "external_id": null,
             "statistics": null, "valid_from": null, "exhausted_at": null, "fallback_url": null, "max_clicks": null, "forward_query": false, "preview": null,
             "is_protected": false, "has_rules": false, "target_id": null, "suspended_for": [], "used": null,

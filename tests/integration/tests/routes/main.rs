@@ -17,6 +17,7 @@ mod export;
 mod guesses;
 mod hostile;
 mod hot_links;
+mod import;
 mod invitations;
 mod jobs;
 mod keys;

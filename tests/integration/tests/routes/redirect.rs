@@ -160,7 +160,7 @@ async fn what_is_no_code_is_404_without_a_look_at_the_table() {
 async fn a_custom_code_leads_to_its_destination_typed_in_any_case() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
-    let creation = Creation { is_custom: true, ..Creation::of(&link) };
+    let creation = Creation { any_case: linklet_dynamodb::AnyCase::Always, ..Creation::of(&link) };
     db.links().create(&creation).await.unwrap();
     let (links, meter): (_, CapacityMeter) = db.through(LinksTable, "LinksTable");
     let redirect = redirect(links, db.clicks());

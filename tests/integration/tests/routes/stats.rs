@@ -28,7 +28,7 @@ async fn get_as(db: &TestDynamoDb, workspace: &WorkspaceId, path: &str) -> Answe
 async fn a_custom_code_has_its_statistics_in_whichever_case_it_is_typed() {
     let db = TestDynamoDb::start();
     let link = LinkBuilder::new("launch").build();
-    let creation = Creation { is_custom: true, ..Creation::of(&link) };
+    let creation = Creation { any_case: linklet_dynamodb::AnyCase::Always, ..Creation::of(&link) };
     db.links().create(&creation).await.unwrap();
     count(&db, &[ClickBuilder::new("launch").in_workspace(&link.identity.workspace).build()]).await;
 

@@ -236,8 +236,30 @@ async fn the_application_is_revalidated_and_its_files_cached_forever() {
 
         assert_eq!(answer.status, 200, "{file}");
         assert_eq!(answer.header("cache-control"), "public, max-age=31536000, immutable", "{file}");
-        let kind = if file.ends_with(".css") { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
+        let kind = match file.rsplit('.').next() {
+            Some("css") => "text/css; charset=utf-8",
+            Some("webmanifest") => "application/manifest+json",
+            _ => "text/javascript; charset=utf-8",
+        };
         assert_eq!(answer.header("content-type"), kind, "{file}");
+    }
+}
+
+/// Its addresses are relative, so that it is right below any path.
+#[tokio::test]
+async fn the_manifest_installs_the_application_as_a_target_of_sharing() {
+    let files = files_of_the_application().await;
+    let manifest = files.iter().find(|file| file.ends_with("/manifest.webmanifest")).unwrap();
+    let folder = manifest.rsplit_once('/').unwrap().0;
+
+    let manifest: Value = serde_json::from_str(&get(manifest).await.body).unwrap();
+
+    let app = "../../app";
+    assert_eq!([&manifest["start_url"], &manifest["scope"], &manifest["share_target"]["action"]], [app; 3]);
+    assert_eq!(manifest["share_target"]["method"], "GET");
+    for icon in manifest["icons"].as_array().unwrap() {
+        let icon = get(&format!("{folder}/{}", icon["src"].as_str().unwrap())).await;
+        assert_eq!((icon.status, icon.header("content-type")), (200, "image/svg+xml"));
     }
 }
 

@@ -5,7 +5,7 @@ use linklet_domain::{
     Generation, Link, LinkId, LinkMetadata, LinkState, LinkStatus, LinkSummary, Record, RedirectTarget, SortOrder,
     Timestamp, UserId, Visibility, WorkspaceId,
 };
-use linklet_dynamodb::{CreateOutcome, Creation, LinkRange};
+use linklet_dynamodb::{AnyCase, CreateOutcome, Creation, LinkRange};
 use linklet_test_support::{LinkBuilder, TestDynamoDb, link_id, tags_of};
 use serde_json::json;
 
@@ -173,7 +173,7 @@ async fn links_read_by_id_leave_out_those_that_are_gone() {
 
 /// Creates a link whose code somebody has chosen.
 async fn choose(db: &TestDynamoDb, link: &Link) -> CreateOutcome {
-    let creation = Creation { is_custom: true, ..Creation::of(link) };
+    let creation = Creation { any_case: AnyCase::Always, ..Creation::of(link) };
     db.links().create(&creation).await.unwrap()
 }
 

@@ -1,0 +1,137 @@
+//! Importing single clicks of links that were imported before.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use linklet_domain::{
+    Click, ClickId, CountryCode, ExternalId, IpHash, Link, Record, Salt, ShortCode, Timestamp, Visitor,
+};
+use linklet_import::{ClickRow, Content, Row};
+use linklet_lambda::http::Result;
+use linklet_lambda::link_writer::ImportMode;
+
+use super::{Batch, RowResult, Status, host_of};
+use crate::Shorten;
+
+/// Positions of the rows of clicks, those of a short URL together.
+pub(super) fn by_link(batch: Batch<'_>) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (index, row) in batch.rows.iter().enumerate() {
+        if let Some(click) = click_of(row) {
+            groups.entry((host_of(&click.host, batch.from), &click.code)).or_default().push(index);
+        }
+    }
+    groups.into_values().collect()
+}
+
+fn click_of(row: &Row) -> Option<&ClickRow> {
+    match &row.content {
+        Ok(Content::Click(click)) => Some(click),
+        _ => None,
+    }
+}
+
+impl Shorten {
+    /// Imports clicks of one short URL, and returns what has become of each.
+    ///
+    /// # Errors
+    /// When a table can't be reached. What was imported stays, and is the same when the request is repeated.
+    pub(super) async fn clicks_of_link(
+        &self,
+        batch: Batch<'_>,
+        rows: &[usize],
+        mode: ImportMode,
+    ) -> Result<Vec<RowResult>> {
+        let clicks: Vec<_> = rows.iter().filter_map(|index| click_of(&batch.rows[*index])).collect();
+        let Some(link) = self.imported_link(batch, clicks.first().copied()).await? else {
+            let unknown =
+                || RowResult::because(Status::NoLink, "the workspace has imported no link with this short code");
+            return Ok(clicks.iter().map(|_| unknown()).collect());
+        };
+        let now = batch.request.received_at;
+        let kept_from = now.minus(self.clicks.kept_for);
+        let ids = ids_of(&clicks, batch.from);
+        let is_current = |at: Timestamp| (kept_from..=now).contains(&at);
+        let wanted: BTreeMap<_, _> =
+            ids.iter().copied().zip(clicks.iter().copied()).filter(|(id, _)| is_current(id.at())).collect();
+        let fresh = self.import_fresh(batch, &link, wanted, mode).await?;
+        let result = |(id, click): (&ClickId, &&ClickRow)| {
+            let of = |status| RowResult { short_code: Some(link.identity.id.code.clone()), ..RowResult::of(status) };
+            match click.at {
+                at if at > now => RowResult::because(Status::Invalid, "the click is in the future"),
+                at if at < kept_from => of(Status::TooOld),
+                _ if fresh.contains(id) => of(Status::Created),
+                _ => of(Status::Same),
+            }
+        };
+        Ok(ids.iter().zip(&clicks).map(result).collect())
+    }
+
+    /// The workspace's link of a click: with its code, or else with its former short URL as external id.
+    async fn imported_link(&self, batch: Batch<'_>, click: Option<&ClickRow>) -> Result<Option<Link>> {
+        let Some(click) = click else { return Ok(None) };
+        let (links, workspace) = (&self.writer.links, &batch.caller.workspace);
+        let is_imported = |link: &Link| link.identity.workspace == *workspace && link.imported_clicks.is_some();
+        if let Ok(code) = ShortCode::imported(&click.code, &self.writer.reserved, true)
+            && let Some(Record::Link(link)) = links.find(&code).await?
+            && is_imported(&link)
+        {
+            return Ok(Some(link));
+        }
+        let former = host_of(&click.host, batch.from).map(|host| ExternalId::parse(&format!("{host}/{}", click.code)));
+        let Some(Ok(former)) = former else { return Ok(None) };
+        Ok(links.with_external_id(workspace, &former).await?.filter(is_imported))
+    }
+
+    /// Stores clicks, but for a dry run, and returns those that weren't there.
+    async fn import_fresh(
+        &self,
+        Batch { request, .. }: Batch<'_>,
+        link: &Link,
+        wanted: BTreeMap<ClickId, &ClickRow>,
+        mode: ImportMode,
+    ) -> Result<BTreeSet<ClickId>> {
+        if mode.is_dry_run {
+            let ids: Vec<_> = wanted.keys().copied().collect();
+            let stored = self.clicks.stored(&link.identity.id, &ids).await?;
+            return Ok(ids.into_iter().filter(|id| !stored.contains(id)).collect());
+        }
+        let click = |(id, row): (ClickId, &ClickRow)| Click {
+            id,
+            link: link.identity.id.clone(),
+            workspace: link.identity.workspace,
+            owner: link.identity.owner,
+            visitor: visitor(row, &self.throttle.salt),
+            correlation_id: request.correlation_id.clone(),
+        };
+        let clicks: Vec<_> = wanted.into_iter().map(click).collect();
+        Ok(self.clicks.import(&self.writer.links, &link.identity.id, &clicks).await?)
+    }
+}
+
+/// Ids that clicks have whenever they are imported: by where and when they happened, and by what else is known of them. Clicks that are
+/// equal in all of that are told apart by their order.
+fn ids_of(clicks: &[&ClickRow], from: Option<&str>) -> Vec<ClickId> {
+    let mut equal: HashMap<String, u32> = HashMap::new();
+    let id = |click: &&ClickRow| {
+        let ClickRow { code, host, id, at, referrer, user_agent, country, city, address } = *click;
+        let source = host_of(host, from);
+        let told_by = match id {
+            Some(id) => format!("{source:?} {code:?} {at} {id:?}"),
+            None => format!("{source:?} {code:?} {at} {:?}", (referrer, user_agent, country, city, address)),
+        };
+        let ordinal = equal.entry(told_by.clone()).or_default();
+        *ordinal += 1;
+        ClickId::derived(*at, &format!("{told_by} {ordinal}"))
+    };
+    clicks.iter().map(id).collect()
+}
+
+/// A visitor without an address is recognized by user agent and place.
+fn visitor(click: &ClickRow, salt: &Salt) -> Visitor {
+    let ClickRow { referrer, user_agent, country, city, address, .. } = click;
+    let agent_and_place = || format!("{user_agent:?} {country:?} {city:?}");
+    let address = address.clone().unwrap_or_else(agent_and_place);
+    let country = country.as_deref().and_then(|country| CountryCode::parse(country).ok());
+    let visitor = Visitor::new(IpHash::of(&address, salt)).with_headers(user_agent.as_deref(), referrer.as_deref());
+    Visitor { imported: true, ..visitor.at_place(country, city.as_deref()) }
+}

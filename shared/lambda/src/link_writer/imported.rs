@@ -1,0 +1,181 @@
+//! Importing a link, which keeps its code and its dates. Repeating that changes nothing: the link is found by its code, by the short URL
+//! that it had, or by its URL.
+
+use linklet_domain::{ExternalId, Generation, LinkId, Record, ShortCode, TargetId, Unavailable};
+use linklet_dynamodb::{Consistency, CreateOutcome, Creation, Reusable, back_off};
+
+use super::LinkWriter;
+use super::new_link::{NewLink, Past};
+use crate::http::{ApiError, JsonObject, Problem, Request, Result};
+use crate::identity::Caller;
+
+/// A link that comes from another system.
+pub struct Arrival<'a> {
+    /// What it is, with the members of a request for a new link.
+    pub body: &'a JsonObject,
+    /// The code that it had, if that is known.
+    pub code: Option<&'a str>,
+    /// The short URL that it had, which becomes the external id of a link that gets a new code.
+    pub former: Option<ExternalId>,
+    /// What it has behind it.
+    pub past: Past,
+}
+
+/// How links are imported.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportMode {
+    /// Whether nothing is written.
+    pub is_dry_run: bool,
+    /// Whether a link gets a new code that can't keep its own.
+    pub gives_new_codes: bool,
+    /// Whether a code may have the form of generated ones.
+    pub may_look_generated: bool,
+}
+
+/// What has become of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportOutcome {
+    /// It is created with this code; in a dry run, a code that is to be generated isn't known.
+    Created(Option<ShortCode>),
+    /// The workspace has it already, with this code.
+    Same(ShortCode),
+    /// Another link has its code, or had.
+    Taken,
+    /// No link can have its code.
+    Unsupported(Unavailable),
+}
+
+const TRIES: u32 = 10;
+
+impl LinkWriter {
+    /// Creates a link that comes from another system, unless the workspace has it. Nobody is notified.
+    ///
+    /// # Errors
+    /// When the link breaks a rule, its destination is blocked, or a table can't be reached.
+    pub async fn import(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        arrival: Arrival<'_>,
+        mode: ImportMode,
+    ) -> Result<ImportOutcome> {
+        let Arrival { body, code, former, past } = arrival;
+        let wanted =
+            NewLink::read_of_any_time(body, request, &self.reserved, &self.short_urls, self.room.reach)?.with(past);
+        let outcome = match code.map(|code| ShortCode::imported(code, &self.reserved, mode.may_look_generated)) {
+            None => return self.import_anew(request, caller, wanted, former, mode).await,
+            Some(Err(why)) => ImportOutcome::Unsupported(why),
+            Some(Ok(code)) => self.import_as(request, caller, &wanted.clone().coded(code), mode).await?,
+        };
+        match outcome {
+            ImportOutcome::Taken | ImportOutcome::Unsupported(_) if mode.gives_new_codes => {
+                self.import_anew(request, caller, wanted, former, mode).await
+            }
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// With the code that it had.
+    async fn import_as(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        wanted: &NewLink,
+        mode: ImportMode,
+    ) -> Result<ImportOutcome> {
+        let code = wanted.code().ok_or(Problem::TryAgain)?;
+        for tries in 0..TRIES {
+            match self.links.find(code).await? {
+                Some(Record::Link(link))
+                    if link.identity.workspace == caller.workspace && link.target == wanted.target =>
+                {
+                    return Ok(ImportOutcome::Same(code.clone()));
+                }
+                Some(record) if !record.leaves_its_code_to(&caller.workspace) => return Ok(ImportOutcome::Taken),
+                _ if mode.is_dry_run => return Ok(ImportOutcome::Created(Some(code.clone()))),
+                _ => {}
+            }
+            match self.put_import(request, caller, wanted, code.clone()).await? {
+                CreateOutcome::Created => return Ok(ImportOutcome::Created(Some(code.clone()))),
+                CreateOutcome::ExternalIdTaken(by) => return Err(ApiError::ExternalIdTaken(by)),
+                CreateOutcome::CodeTaken | CreateOutcome::Conflict => back_off(tries).await,
+            }
+        }
+        Err(Problem::TryAgain.into())
+    }
+
+    /// With a new code.
+    async fn import_anew(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        mut wanted: NewLink,
+        former: Option<ExternalId>,
+        mode: ImportMode,
+    ) -> Result<ImportOutcome> {
+        if let Some(former) = former {
+            wanted.metadata.external_id.get_or_insert(former);
+        }
+        for tries in 0..TRIES {
+            if let Some(code) = self.imported_before(caller, &wanted).await? {
+                return Ok(ImportOutcome::Same(code));
+            }
+            if mode.is_dry_run {
+                return Ok(ImportOutcome::Created(None));
+            }
+            let code = (self.generate_code)().map_err(ApiError::internal)?;
+            if !self.reserved.contains(&code)
+                && self.put_import(request, caller, &wanted, code.clone()).await? == CreateOutcome::Created
+            {
+                return Ok(ImportOutcome::Created(Some(code)));
+            }
+            back_off(tries).await;
+        }
+        Err(Problem::TryAgain.into())
+    }
+
+    /// The code of the link that the workspace has already: of its former short URL, or else of its URL.
+    async fn imported_before(&self, caller: &Caller, wanted: &NewLink) -> Result<Option<ShortCode>> {
+        let link = match &wanted.metadata.external_id {
+            Some(id) => self.links.with_external_id(&caller.workspace, id).await?,
+            None if !wanted.may_reuse => None,
+            None => match self.reusable(caller, wanted).await? {
+                Reusable::Link(link) => Some(*link),
+                Reusable::Stale(_) | Reusable::None => None,
+            },
+        };
+        Ok(link.map(|link| link.identity.id.code))
+    }
+
+    async fn reusable(&self, caller: &Caller, wanted: &NewLink) -> Result<Reusable> {
+        Ok(self.links.reusable(&caller.workspace, &wanted.target, false, Consistency::Strong).await?)
+    }
+
+    async fn put_import(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        wanted: &NewLink,
+        code: ShortCode,
+    ) -> Result<CreateOutcome> {
+        if wanted.watch {
+            let target = TargetId::of_url(&caller.workspace, &wanted.target)?;
+            self.room.require(&caller.workspace, &caller.user, &target).await?;
+        }
+        let generation = Generation::generate().map_err(ApiError::internal)?;
+        let link = wanted.link(LinkId { code, generation }, caller, request);
+        self.blocks.refuse(&link, request.received_at).await?;
+        // The URL keeps the link that it has.
+        let reusable = match wanted.is_reusable {
+            true => Some(self.reusable(caller, wanted).await?).filter(|found| !matches!(found, Reusable::Link(_))),
+            false => None,
+        };
+        let creation = Creation {
+            reusable: reusable.as_ref(),
+            any_case: wanted.any_case(),
+            is_quiet: true,
+            ..Creation::of(&link)
+        };
+        Ok(self.links.create(&creation).await?)
+    }
+}
