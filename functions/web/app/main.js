@@ -12,3 +12,5 @@ watchConnection();
 watchVersion();
 render(h(App, {}), /** @type {HTMLElement} */ (document.getElementById('app')));
 start();
+// An address such as `/app?url=…` fills in the form of a new link.
+if (location.search) void import('./parts/given/given.js').then(({ openGiven }) => openGiven());

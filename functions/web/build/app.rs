@@ -13,8 +13,16 @@ use crate::{Output, fingerprint, modules, read};
 /// Where the page says in its source that a file is.
 const FOLDER: &str = "\"app/";
 /// Styles that the first view doesn't need: what they are for loads them.
-const LATER_STYLES: [&str; 4] =
-    ["pages/compare/compare.css", "parts/new-links/new-links.css", "parts/print/print.css", "parts/qr/qr.css"];
+const LATER_STYLES: [&str; 5] = [
+    "pages/compare/compare.css",
+    "parts/import/import.css",
+    "parts/new-links/new-links.css",
+    "parts/print/print.css",
+    "parts/qr/qr.css",
+];
+
+/// What a browser needs to install the application.
+const INSTALLED: [&str; 3] = ["icon-maskable.svg", "icon.svg", "manifest.webmanifest"];
 
 pub fn publish(folder: &Path, output: &Output) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
@@ -43,7 +51,7 @@ fn files(folder: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
     for name in ["uPlot.iife.min.js", "uPlot.min.css"] {
         files.insert(name.to_owned(), read(&folder.join("vendor").join(name))?);
     }
-    for path in LATER_STYLES {
+    for path in LATER_STYLES.iter().chain(&INSTALLED) {
         files.insert(served_as(path), read(&folder.join(path))?);
     }
     files.insert("app.css".to_owned(), styles(folder)?);
@@ -103,6 +111,8 @@ fn version(files: &BTreeMap<String, String>) -> String {
 fn content_type(name: &str) -> Result<&'static str, Box<dyn Error>> {
     match name.rsplit('.').next() {
         Some("js") => Ok("text/javascript; charset=utf-8"),
+        Some("svg") => Ok("image/svg+xml"),
+        Some("webmanifest") => Ok("application/manifest+json"),
         Some("css") => Ok("text/css; charset=utf-8"),
         _ => Err(format!("{name} is of no kind that is served").into()),
     }

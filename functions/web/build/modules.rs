@@ -94,7 +94,7 @@ impl Module {
             if let Some(name) = declared(line.strip_prefix("export ").unwrap_or(line)) {
                 module.declared.insert(name.to_owned());
             }
-            let (line, later) = rewritten(line, &source.path).map_err(|what| wrong(&what, line))?;
+            let (line, later) = rewritten(&without_types(line), &source.path).map_err(|what| wrong(&what, line))?;
             module.later.extend(later);
             module.body.push_str(&line);
             module.body.push('\n');
@@ -122,7 +122,19 @@ impl Import {
     }
 }
 
-/// The lines that do something. A comment has lines of its own, or stands behind code, where it stays.
+/// A line of code without the comments in it that say types.
+fn without_types(line: &str) -> String {
+    let (mut code, mut rest) = (String::new(), line);
+    while let Some((before, behind)) = rest.split_once("/** @")
+        && let Some((_, after)) = behind.split_once("*/")
+    {
+        code.push_str(before);
+        rest = after.trim_start();
+    }
+    code + rest
+}
+
+/// The lines that do something. A comment has lines of its own, or stands behind code, where it stays unless it says a type.
 fn without_comments(text: &str) -> Vec<&str> {
     let mut is_comment = false;
     let mut lines = Vec::new();
@@ -147,7 +159,8 @@ fn is_whole_comment(text: &str) -> bool {
 /// The name that a line declares for the whole file, if it begins at its left margin.
 fn declared(line: &str) -> Option<&str> {
     let line = line.strip_prefix("async ").unwrap_or(line);
-    let rest = ["function ", "const ", "let ", "class "].iter().find_map(|word| line.strip_prefix(word))?;
+    let rest =
+        ["function ", "function* ", "const ", "let ", "class "].iter().find_map(|word| line.strip_prefix(word))?;
     let end = rest.find(|character: char| !is_of_name(character)).unwrap_or(rest.len());
     is_name(&rest[..end]).then_some(&rest[..end])
 }
@@ -337,6 +350,15 @@ mod tests {
     }
 
     #[test]
+    fn types_within_code_are_taken_out() {
+        assert_eq!(
+            without_types("  const a = /** @type {A} */ (b).c(/** @type {import('./d.js').D} */ d); // e"),
+            "  const a = (b).c(d); // e"
+        );
+        assert_eq!(without_types("f(); /** no type */ g('/** @');"), "f(); /** no type */ g('/** @');");
+    }
+
+    #[test]
     fn a_page_takes_what_it_shares_from_the_bundle_that_has_it() {
         let bundles = joined(&[
             ("main.js", "export const load = () => import('./pages/links/links.js');\n"),
@@ -369,6 +391,7 @@ mod tests {
             ("import { missing } from './core/a.js';", "doesn't export missing"),
             ("import { a } from './core/none.js';", "doesn't exist"),
             ("import { a } from './core/a.js';\nconst a = 1;", "both declare a"),
+            ("import { a } from './core/a.js';\nasync function* a() {}", "both declare a"),
             ("import { a } from './core/a.js';\nexport default a;", "not an exported declaration"),
             ("import { a } from './core/a.js';\nexport { a };", "not `import"),
             ("import { a } from './core/a.js';\nimport('core/a.js');", "isn't relative"),

@@ -119,6 +119,7 @@ OVERLAYS = {
     "an account that is closed": Overlay("account?view=data", click("Close my account"), "dialog", "Close your account?"),
     "closing the workspace": Overlay("settings", click("Close this workspace"), "dialog", re.compile("^Close .+")),
     "a new UTM template": Overlay("settings", click("New template"), "dialog", "New template"),
+    "an import": Overlay("settings", click("Import links"), "dialog", "Import links"),
     "whose activity": Overlay("activity", click("Person"), "menu", "Person"),
     "of what kind activity is": Overlay("activity", click("Action"), "menu", "Action"),
     "days of activity": Overlay("activity", click("Date"), "dialog", "Date range", is_popover=True),

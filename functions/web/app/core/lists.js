@@ -27,6 +27,7 @@ import { session } from './session.js';
  * @property {'active' | 'inactive' | 'scheduled' | 'exhausted' | 'expired' | 'suspended' | 'deleted'} status
  * @property {('closed' | 'legal' | 'abuse' | 'other')[]} suspended_for why it is suspended; empty if it isn’t
  * @property {number | null} total_clicks
+ * @property {number | null} [imported_clicks] how often it was clicked where it was imported from; no statistics have them
  * @property {string} created_by
  * @property {string | null} [created_by_name] what they are called, if they have said so
  * @property {Record<string, string> | null} [metadata] what programs note of it

@@ -12,9 +12,10 @@ const ONLY = { people: 'human clicks only', bots: 'bots and link previews only',
  * @param {import('../../parts/times/answer.js').Answer} [props.answer]
  * @param {import('../../parts/times/period.js').Period} props.period
  * @param {import('../../parts/times/audience.js').Audience} props.audience whose clicks the answer has
+ * @param {number | null} [props.imported] how many clicks the link brought from elsewhere, which no statistics have
  * @param {import('./read.js').Click[] | null} [props.clicks] the latest ones; `null` if nobody knows
  */
-export function LinkFigures({ answer, period, audience, clicks }) {
+export function LinkFigures({ answer, period, audience, imported, clicks }) {
   // A link that is younger than the time has no time before.
   const before = period.before && answer?.before;
   const figure = (/** @type {'total_clicks' | 'human_clicks' | 'unique_visitors'} */ name) => ({
@@ -25,7 +26,7 @@ export function LinkFigures({ answer, period, audience, clicks }) {
   });
   const last = clicks?.[0]?.clicked_at;
   return html`<${Figures} label="Statistics">
-    <${Figure} label="Clicks" ...${figure('total_clicks')} note=${ONLY[audience]} />
+    <${Figure} label="Clicks" ...${figure('total_clicks')} note=${[ONLY[audience], imported && `+\u00a0${shortNumber(imported)} imported`].filter(Boolean).join(' · ')} />
     ${audience === 'all' && html`<${Figure} label="Human clicks" hint="Without bots and link previews." ...${figure('human_clicks')} />`}
     ${audience !== 'bots' && html`<${Figure} label="Unique visitors" hint="Estimated by IP address." ...${figure('unique_visitors')} />`}
     <${Figure} label="Last click" value=${clicks === null ? '–' : clicks && (last ? ago(last) : 'none')} isText title=${last ? fullTime(last) : undefined} note=${last ? moment(last) : clicks && !last ? 'in this period' : undefined} />

@@ -1,7 +1,7 @@
 // What a link is, and what can be done with it.
 
 import { html } from '../../vendor/preact.js';
-import { cutMiddle, day, fullTime, momentInText, withoutScheme } from '../../core/format.js';
+import { counted, cutMiddle, day, fullTime, momentInText, withoutScheme } from '../../core/format.js';
 import { safeUrl } from '../../core/address.js';
 import { nameOf, useMembers, usedOf } from '../../core/lists.js';
 import { href } from '../../core/router.js';
@@ -89,6 +89,7 @@ export function LinkFacts({ link, actions, mayLeadElsewhere, mayWrite }) {
       <li title=${fullTime(link.created_at)}>created ${momentInText(link.created_at)}</li>
       ${link.valid_from && html`<li title=${fullTime(link.valid_from)}>${Date.parse(link.valid_from) > Date.now() ? 'starts' : 'started'} ${momentInText(link.valid_from)}</li>`}
       ${link.expires_at && html`<li title=${fullTime(link.expires_at)}>${link.status === 'expired' ? 'expired' : 'expires'} ${day(link.expires_at)}</li>`}
+      ${Boolean(link.imported_clicks) && html`<li>${counted(link.imported_clicks ?? 0, 'imported click')}, not in the statistics</li>`}
       ${usedOf(link) && html`<li>${usedOf(link)}</li>`}
       ${link.is_protected && html`<li class="about-mark"><${Icon} name="lock" />password protected</li>`}
       ${link.forward_query && html`<li>forwards query parameters</li>`}

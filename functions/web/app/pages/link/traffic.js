@@ -58,7 +58,7 @@ export function Traffic({ link, showQr, onNews }) {
     ${failure}
     ${(known || !answer.error) &&
     html`<div class=${`traffic stack ${isWaiting ? 'waiting' : ''}`}>
-      <${LinkFigures} answer=${known?.answer} period=${known?.answer.period ?? timeOf(view)} audience=${known?.view.audience ?? view.audience} clicks=${clicks.data ?? (clicks.error ? null : undefined)} />
+      <${LinkFigures} imported=${link.imported_clicks} answer=${known?.answer} period=${known?.answer.period ?? timeOf(view)} audience=${known?.view.audience ?? view.audience} clicks=${clicks.data ?? (clicks.error ? null : undefined)} />
       ${isUnused
         ? html`<${FirstClick} link=${link} showQr=${showQr} />`
         : html`<${ChartCard} view=${view} shown=${shown} />

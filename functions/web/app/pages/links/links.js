@@ -1,8 +1,8 @@
 // The home page: making links, finding them, and acting on them.
 
-import { html, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { ApiError } from '../../core/api.js';
-import { route } from '../../core/router.js';
+import { route, setQuery } from '../../core/router.js';
 import { mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { Lazy } from '../../ui/lazy.js';
@@ -26,13 +26,20 @@ const NO_FILE = new ApiError('offline', 'A file didn’t load.');
 
 export function LinksPage() {
   useStore(session);
-  const filter = filterOf(useStore(route).query);
+  const { query } = useStore(route);
+  const filter = filterOf(query);
   const list = useLinkList(filter);
-  const [form, setForm] = useState(/** @type {{ link?: Link, url?: string, template?: Link } | null} */ (null));
+  const [form, setForm] = useState(/** @type {{ link?: Link, url?: string, template?: Partial<Link> } | null} */ (null));
   const [qr, setQr] = useState(/** @type {Link | null} */ (null));
   const [fresh, setFresh] = useState('');
   const [hasFailed, setFailed] = useState(false);
   const mayCreate = mayAct('member');
+  const given = query.get('new');
+  useEffect(() => {
+    if (given === null) return;
+    setQuery({ new: undefined, title: undefined });
+    if (mayCreate) setForm({ url: given, template: { title: query.get('title') } });
+  }, [given]);
 
   const onLink = (/** @type {Link} */ link) => {
     list.putFirst(link);

@@ -14,6 +14,9 @@ import { Card, Page } from '../../ui/page.js';
 import { Loaded, Skeleton } from '../../ui/states.js';
 import { Branding } from './branding.js';
 import { CloseWorkspace } from './close-workspace.js';
+import { Export } from './export.js';
+import { FromAnywhere } from './from-anywhere.js';
+import { Import } from './import.js';
 import { Jobs } from './jobs.js';
 import { Shares } from './shares.js';
 import { Templates } from './templates.js';
@@ -30,6 +33,9 @@ export function SettingsPage() {
       <${ThisWorkspace} />
       ${mayAct('admin') && html`<${Branding} />`}
       <${Templates} />
+      ${mayAct('member') && html`<${Import} />`}
+      <${Export} />
+      ${mayAct('member') && html`<${FromAnywhere} />`}
       <${ThisBrowser} />
       <${MyWorkspaces} />
       ${mayAct('admin') && html`<${Shares} />`}

@@ -1,7 +1,7 @@
 import { SO_FAR } from '../chart/running.js';
 
-/** What begins a formula, at the beginning of a cell and where spreadsheets may begin another one. */
-const FORMULA = /((?:^|[;\t\n\r])"*)([=+\-@＝＋－＠])/g;
+/** What begins a formula, or apostrophes before it, at the beginning of a cell and where spreadsheets may begin another one. */
+const FORMULA = /((?:^|[;\t\n\r])"*)('*[=+\-@＝＋－＠])/g;
 
 /**
  * A table as the API writes them.

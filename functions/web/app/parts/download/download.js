@@ -1,7 +1,7 @@
 // Saves what a page shows as files: tables of numbers, as the API writes them, and a chart as it is drawn.
 
 import { ApiError, call } from '../../core/api.js';
-import { counted } from '../../core/format.js';
+import { counted, number } from '../../core/format.js';
 import { toast } from '../../ui/toast.js';
 import { csvOf, joined, withSoFar } from './csv.js';
 import { pictureOf } from './picture.js';
@@ -166,6 +166,15 @@ const NOT_IN_NAMES = /[\\/:*?"<>|\p{C}]+/gu;
 
 /** @param {string} name */
 const fileNameOf = (name) => name.replace(NOT_IN_NAMES, '-');
+
+const KILO = 1_000;
+const MEGA = 1_000_000;
+
+/** How large a file is. @param {{ size: number }} file */
+export function sizeOf({ size }) {
+  if (size < KILO) return counted(size, 'byte');
+  return size < MEGA ? `${number(Math.round(size / KILO))} KB` : `${number(Math.round(size / (MEGA / 10)) / 10)} MB`;
+}
 
 /** @param {Blob} blob @param {string} name */
 export function save(blob, name) {

@@ -74,7 +74,7 @@ const FIRST = { title: '[name=title]', destination: '[name=url]', rules: '.rules
  * @param {Link} [props.link] the link to change; without one, a new one is made
  * @param {string} [props.url] what was typed already
  * @param {Place} [props.at] where of a link that is changed one begins
- * @param {Link} [props.template] whose title and tags a new link has, too
+ * @param {Partial<Link>} [props.template] whose title and tags a new link has, too
  * @param {(link: Link, isNew: boolean) => void} props.onSaved
  * @param {(link: Link) => void} props.onCopy makes a new link like this one
  * @param {() => void} props.onClose
@@ -202,7 +202,7 @@ function Summary({ errors }) {
   </div>`;
 }
 
-/** @param {Link | undefined} link @param {string} url @param {Link | undefined} template @returns {Values} */
+/** @param {Link | undefined} link @param {string} url @param {Partial<Link> | undefined} template @returns {Values} */
 function initial(link, url, template) {
   const like = link ?? template;
   return {

@@ -1,6 +1,6 @@
 import { html } from '../../vendor/preact.js';
 import { safeUrl } from '../../core/address.js';
-import { age, counted, fullTime, hostOf, momentInText, shortNumber, withoutScheme } from '../../core/format.js';
+import { age, counted, fullTime, hostOf, momentInText, number, shortNumber, withoutScheme } from '../../core/format.js';
 import { usedOf } from '../../core/lists.js';
 import { rem } from '../../core/rem.js';
 import { href, navigate } from '../../core/router.js';
@@ -80,7 +80,7 @@ export function LinkRow({ link, index, count, isSelected, isSelecting, isNew, is
       <p class="link-where"><${ShortUrl} url=${url} code=${code} /><span class="hidden"> leads to </span><span class="link-arrow" aria-hidden="true">→</span><${Target} url=${link.original_url} /></p>
     </div>
     <${Tags} tags=${link.tags} filterByTag=${actions.filterByTag} />
-    <span class="link-clicks" title=${link.total_clicks === null ? 'Unavailable' : counted(link.total_clicks, 'click')}>
+    <span class="link-clicks" title=${`${link.total_clicks === null ? 'Unavailable' : counted(link.total_clicks, 'click')}${link.imported_clicks ? ` + ${number(link.imported_clicks)} imported` : ''}`}>
       ${link.total_clicks === null ? '–' : shortNumber(link.total_clicks)}<span class="unit"> ${link.total_clicks === 1 ? 'click' : 'clicks'}</span>
     </span>
     <time class="link-age" datetime=${link.created_at} title=${fullTime(link.created_at)}>${age(link.created_at)}</time>

@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from '../../vendor
 import { counted, withoutScheme } from '../../core/format.js';
 import { useTags } from '../link-changes/counts.js';
 import { href, navigate } from '../../core/router.js';
-import { session } from '../../core/session.js';
+import { mayAct, session } from '../../core/session.js';
 import { MOD, shortcutGroups } from '../../core/shortcuts.js';
 import { copyText } from '../../ui/copy.js';
 import { Icon } from '../../ui/icons.js';
@@ -122,12 +122,13 @@ function said(wanted, options, error) {
 
 /** A page, and what that of the account has besides the view that it begins with. @param {import('../../pages.js').PageEntry} page @returns {Place[]} */
 function placesOf(page) {
+  if (page.path === 'settings' && mayAct('member')) return [page, { ...page, title: 'Import links', more: 'Move from Bitly Dub Short.io Rebrandly Shlink YOURLS Kutt', icon: 'save', key: undefined, query: { open: 'import' } }];
   if (page.path !== 'account') return [page];
   return [page, ...ACCOUNT_VIEWS.slice(1).map(({ value, label, more }) => ({ ...page, title: `Your ${label.toLowerCase()}`, more: `${page.title} ${more}`, query: { view: value } }))];
 }
 
 /** @param {Place} place @returns {Option} */
-const pageOption = ({ path, title, more, icon, key, query }) => ({ id: idOf(`page-${path}-${query?.view ?? ''}`), label: title, more, icon, keys: key ? ['g', key] : [], href: href(path, query), isSought: query !== undefined });
+const pageOption = ({ path, title, more, icon, key, query }) => ({ id: idOf(`page-${path}-${Object.values(query ?? {})}`), label: title, more, icon, keys: key ? ['g', key] : [], href: href(path, query), isSought: query !== undefined });
 
 /** What can be found without asking the API. @param {Pick<PaletteProps, 'focused' | 'pages' | 'workspaces' | 'others'>} places @returns {Group[]} */
 function knownGroups({ focused, pages, workspaces, others }) {
