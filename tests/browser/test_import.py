@@ -70,7 +70,7 @@ def test_a_newcomer_moves_here(tabs: Tabs, account: Account) -> None:
     result(tab, "Import finished.", "2 imported")
     expect(drawer.get_by_role("region", name="Result")).to_be_focused()
     assert_usable_by_everybody(tab, "an import that has finished")
-    tab.press(drawer.get_by_role("link", name="Show links"), heading="Links")
+    tab.press(drawer.get_by_role("link", name="Show links"), links=2)
     link = account.call("GET", f"/api/links/{code_of(account, 'a')}")
     assert (sorted(link["tags"]), link["imported_clicks"], link["created_at"]) == (["moved", "sale"], 1234, "2025-03-01T10:00:00.000Z")
     tab.open(f"links/{link['short_code']}")
