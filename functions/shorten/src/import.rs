@@ -8,7 +8,7 @@ mod clicks;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use linklet_domain::{ExternalId, Invalid, LimitedRoute, RateLimit, ShortCode, Tags, Unavailable, optional};
+use linklet_domain::{ExternalId, Invalid, LimitedRoute, RateLimit, Tags, Unavailable, optional};
 use linklet_import::{Content, Import, LinkRow, Reading, Row};
 use linklet_lambda::bulk;
 use linklet_lambda::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, json};
@@ -107,7 +107,7 @@ impl Shorten {
                 Err(error) => Ok(RowResult { reason: Some(error.sentence()), ..RowResult::of(Status::Invalid) }),
                 Ok(result) => Ok(result),
             }
-            .map(|result| RowResult { line: row.line, original_url: url_of(row), ..result })
+            .map(|result| result.of_row(row))
         };
         results.into_iter().zip(rows).map(result).collect()
     }
@@ -126,10 +126,15 @@ impl Shorten {
         let ignored = link.ignored.clone();
         let disabled = link.is_protected.then(|| DISABLED.to_owned());
         Ok(match outcome {
-            ImportOutcome::Created(code) => {
-                RowResult { short_code: code, ignored, reason: disabled, ..RowResult::of(Status::Created) }
+            ImportOutcome::Created(code) => RowResult {
+                short_code: code.map(|code| code.to_string()),
+                ignored,
+                reason: disabled,
+                ..RowResult::of(Status::Created)
+            },
+            ImportOutcome::Same(code) => {
+                RowResult { short_code: Some(code.to_string()), ..RowResult::of(Status::Same) }
             }
-            ImportOutcome::Same(code) => RowResult { short_code: Some(code), ..RowResult::of(Status::Same) },
             ImportOutcome::Taken => RowResult::because(Status::Taken, "another link has this short code"),
             ImportOutcome::Unsupported(why) => RowResult::because(Status::Unsupported, about(why)),
         })
@@ -184,13 +189,6 @@ fn by_code(rows: &[Row]) -> Vec<Vec<usize>> {
         groups.entry(group).or_default().push(index);
     }
     groups.into_values().collect()
-}
-
-fn url_of(row: &Row) -> Option<String> {
-    match &row.content {
-        Ok(Content::Link(link)) => Some(link.url.clone()),
-        _ => None,
-    }
 }
 
 /// The link with the members of a request for a new one.
@@ -262,7 +260,8 @@ enum Status {
 struct RowResult {
     line: u64,
     status: Status,
-    short_code: Option<ShortCode>,
+    /// The link's; if there is none, as the row has it.
+    short_code: Option<String>,
     /// As the row has it.
     original_url: Option<String>,
     reason: Option<String>,
@@ -272,6 +271,17 @@ struct RowResult {
 impl RowResult {
     fn of(status: Status) -> Self {
         Self { line: 0, status, short_code: None, original_url: None, reason: None, ignored: Vec::new() }
+    }
+
+    /// With what the row says.
+    fn of_row(self, row: &Row) -> Self {
+        let (code, original_url) = match &row.content {
+            Ok(Content::Link(link)) => (link.code.clone(), Some(link.url.clone())),
+            Ok(Content::Click(click)) => (Some(click.code.clone()), None),
+            Err(_) => (None, None),
+        };
+        let short_code = if self.status == Status::Created { self.short_code } else { self.short_code.or(code) };
+        Self { line: row.line, short_code, original_url, ..self }
     }
 
     fn because(status: Status, reason: &str) -> Self {

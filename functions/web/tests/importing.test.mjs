@@ -7,7 +7,7 @@ const { givenLink } = await import('../app/parts/given/given.js');
 
 const CHOICES = { tags: ['moved'], on_conflict: 'skip', timezone: 'Europe/Oslo' };
 const row = (line, more = {}) => ({ line, status: 'created', short_code: `c${line}`, original_url: `https://example.com/${line}`, reason: null, ignored: [], ...more });
-const click = (line, status) => row(line, { status, original_url: null, short_code: status === 'no_link' ? null : 'c1' });
+const click = (line, status) => row(line, { status, original_url: null, short_code: 'c1' });
 const results = (...rows) => ({ body: { format: 'table', written: true, results: rows } });
 const table = (rows) => new File([`code,url\n${Array.from({ length: rows }, (_, at) => `c${at + 2},https://example.com/${at + 2}\n`).join('')}`], 'links.csv');
 const many = (from, to, more) => results(...Array.from({ length: to - from + 1 }, (_, at) => row(from + at, more)));

@@ -55,7 +55,8 @@ impl Shorten {
             ids.iter().copied().zip(clicks.iter().copied()).filter(|(id, _)| is_current(id.at())).collect();
         let fresh = self.import_fresh(batch, &link, wanted, mode).await?;
         let result = |(id, click): (&ClickId, &&ClickRow)| {
-            let of = |status| RowResult { short_code: Some(link.identity.id.code.clone()), ..RowResult::of(status) };
+            let of =
+                |status| RowResult { short_code: Some(link.identity.id.code.to_string()), ..RowResult::of(status) };
             match click.at {
                 at if at > now => RowResult::because(Status::Invalid, "the click is in the future"),
                 at if at < kept_from => of(Status::TooOld),

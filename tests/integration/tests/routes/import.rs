@@ -112,6 +112,7 @@ async fn a_code_that_cannot_be_kept_is_reported() {
 
     let expected = ["taken", "unsupported", "unsupported", "unsupported", "invalid", "created"];
     assert_eq!(statuses(&rows), expected);
+    assert_eq!(rows[2].1, "a.b", "it is named as the file has it");
     assert_eq!(rows[3].2, "this short code looks like a generated one");
 }
 

@@ -171,7 +171,7 @@ export async function sendFile(file, encoding, choices, { isDry, signal, tell, f
 }
 
 /** Whether a row is a single click. @param {Row} row */
-export const isClick = ({ original_url: url, short_code: code, status }) => url === null && (code !== null || status === 'no_link' || status === 'too_old');
+export const isClick = ({ original_url: url, short_code: code }) => url === null && code !== null;
 
 /** @param {Progress} progress @param {Row} row @param {boolean} isDry */
 function note(progress, row, isDry) {
