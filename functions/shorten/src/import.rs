@@ -5,7 +5,7 @@
 
 mod clicks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use linklet_domain::{ExternalId, Invalid, LimitedRoute, RateLimit, Tags, Unavailable, optional};
@@ -58,10 +58,12 @@ impl Shorten {
     pub(crate) async fn import(&self, request: &Request, caller: &Caller) -> Result<Response> {
         let object = request.large_json_object()?;
         let body: Body = object.read()?;
-        let import = body.rows()?;
         let limit = (LimitedRoute::Import, RateLimit::IMPORTED_LINKS);
-        let rows = u32::try_from(import.rows.len()).unwrap_or(u32::MAX);
-        admit_workspace(&self.throttle.table, limit, request, &caller.workspace, rows).await?;
+        let admit = |rows| admit_workspace(&self.throttle.table, limit, request, &caller.workspace, rows);
+        // The first row is counted before it is read, since reading takes time, too.
+        admit(1).await?;
+        let import = body.rows()?;
+        admit(u32::try_from(import.rows.len().saturating_sub(1)).unwrap_or(u32::MAX)).await?;
         let (on_conflict, is_dry_run) = (body.on_conflict.unwrap_or_default(), body.dry_run.unwrap_or_default());
         let mode = ImportMode {
             is_dry_run,
@@ -69,10 +71,11 @@ impl Shorten {
             may_look_generated: self.may_look_generated,
         };
         let (from, tags) = (body.from.as_deref(), &body.tags.unwrap_or_default());
-        let batch = Batch { request, caller, rows: &import.rows, tags, from };
+        let until = Instant::now() + BEGINS_FOR;
+        let batch = Batch { request, caller, rows: &import.rows, tags, from, until };
         if on_conflict == OnConflict::Fail && !is_dry_run {
             let tried = self.each(batch, ImportMode { is_dry_run: true, ..mode }).await?;
-            if tried.iter().any(|row| !matches!(row.status, Status::Created | Status::Same)) {
+            if !are_all_fine(&import.rows, &tried) {
                 return Ok(answer(&import, body.first_line, tried, false));
             }
         }
@@ -85,8 +88,7 @@ impl Shorten {
     /// # Errors
     /// When a table can't be reached. What was imported stays, and is the same when the request is repeated.
     async fn each(&self, batch: Batch<'_>, mode: ImportMode) -> Result<Vec<RowResult>> {
-        let until = Instant::now() + BEGINS_FOR;
-        let rows = batch.rows;
+        let Batch { rows, until, .. } = batch;
         let mut results =
             bulk::each(rows.len(), by_code(rows), until, |index| self.one(batch, &rows[index], mode)).await;
         let of_links = clicks::by_link(batch);
@@ -109,7 +111,8 @@ impl Shorten {
             }
             .map(|result| result.of_row(row))
         };
-        results.into_iter().zip(rows).map(result).collect()
+        let results = results.into_iter().zip(rows).map(result).collect::<Result<_>>()?;
+        Ok(if mode.is_dry_run { with_repeated_codes(rows, results) } else { results })
     }
 
     async fn one(&self, batch: Batch<'_>, row: &Row, mode: ImportMode) -> Result<RowResult> {
@@ -121,7 +124,10 @@ impl Shorten {
             Err(why) => return Ok(RowResult::because(Status::Invalid, &why.to_string())),
         };
         let body = JsonObject::of(&body_of(link, tags))?;
-        let arrival = Arrival { body: &body, code: link.code.as_deref(), former: former(link, from), past: past(link) };
+        let code = link.code.as_deref();
+        let host = host_of(link.host.as_deref(), from);
+        let former = code.and_then(|code| former(host.as_deref(), code));
+        let arrival = Arrival { body: &body, code, former, past: past(link, host) };
         let outcome = self.writer.import(request, caller, arrival, mode).await?;
         let ignored = link.ignored.clone();
         let disabled = link.is_protected.then(|| DISABLED.to_owned());
@@ -135,7 +141,7 @@ impl Shorten {
             ImportOutcome::Same(code) => {
                 RowResult { short_code: Some(code.to_string()), ..RowResult::of(Status::Same) }
             }
-            ImportOutcome::Taken => RowResult::because(Status::Taken, "another link has this short code"),
+            ImportOutcome::Taken => taken(),
             ImportOutcome::Unsupported(why) => RowResult::because(Status::Unsupported, about(why)),
         })
     }
@@ -153,6 +159,8 @@ struct Batch<'a> {
     tags: &'a Tags,
     /// The host of short URLs of which the rows say none.
     from: Option<&'a str>,
+    /// When no further row is begun.
+    until: Instant,
 }
 
 impl Body {
@@ -161,7 +169,8 @@ impl Body {
     fn rows(&self) -> Result<Import, Invalid> {
         let format = self.format.as_deref().map(|name| name.parse().map_err(|_| unknown_format())).transpose()?;
         let zone = self.timezone.as_deref().map(Zone::parse).transpose();
-        let zone = zone.map_err(|refused| refused.in_field("timezone"))?.unwrap_or_else(Zone::utc);
+        let unknown = |_| Invalid::new("timezone must be the IANA name of a time zone").in_field("timezone");
+        let zone = zone.map_err(unknown)?.unwrap_or_else(Zone::utc);
         let (field, text) = match (&self.text, &self.items) {
             (Some(text), None) => ("text", text.clone()),
             (None, Some(items)) => ("items", Value::from(items.clone()).to_string()),
@@ -212,8 +221,9 @@ fn body_of(link: &LinkRow, tags: &Tags) -> Value {
     body
 }
 
-fn past(link: &LinkRow) -> Past {
+fn past(link: &LinkRow, host: Option<String>) -> Past {
     Past {
+        host,
         created_at: link.created_at,
         clicks: link.clicks,
         is_active: !link.is_disabled && !link.is_protected,
@@ -221,14 +231,46 @@ fn past(link: &LinkRow) -> Past {
     }
 }
 
-/// The short URL that a link had, without scheme.
-fn former(link: &LinkRow, from: Option<&str>) -> Option<ExternalId> {
-    ExternalId::parse(&format!("{}/{}", host_of(&link.host, from)?, link.code.as_deref()?)).ok()
+/// The external id of a link that gets a new code: the short URL that it had, without scheme.
+fn former(host: Option<&str>, code: &str) -> Option<ExternalId> {
+    ExternalId::parse(&format!("{}/{code}", host.unwrap_or("import"))).ok()
 }
 
-/// The host of a row's short URL, or else the one that the request names.
-fn host_of<'h>(host: &'h Option<String>, from: Option<&'h str>) -> Option<&'h str> {
-    host.as_deref().or(from)
+/// The host of a row's short URL, or else the one that the request names, in the form in which all of them are compared.
+fn host_of(host: Option<&str>, from: Option<&str>) -> Option<String> {
+    let host = host.or(from)?.trim().to_lowercase();
+    Some(host.strip_prefix("www.").map_or_else(|| host.clone(), str::to_owned)).filter(|host| !host.is_empty())
+}
+
+/// The results of a dry run as they would be: of links that want the same code, the first gets it.
+fn with_repeated_codes(rows: &[Row], results: Vec<RowResult>) -> Vec<RowResult> {
+    let mut wanted: HashMap<String, &str> = HashMap::new();
+    let as_it_would_be = rows.iter().zip(results).map(|(row, result)| match (&row.content, &result.short_code) {
+        (Ok(Content::Link(link)), Some(code)) if result.status == Status::Created => {
+            let first = *wanted.entry(code.clone()).or_insert(&link.url);
+            if first == link.url { result } else { taken().of_row(row) }
+        }
+        _ => result,
+    });
+    as_it_would_be.collect()
+}
+
+/// Whether nothing of what was tried keeps the others from being imported. A click may be too old, or its link be one of these.
+fn are_all_fine(rows: &[Row], tried: &[RowResult]) -> bool {
+    let code_of = |row: &Row| match &row.content {
+        Ok(Content::Link(link)) => link.code.clone(),
+        _ => None,
+    };
+    let codes: HashSet<String> = rows.iter().filter_map(code_of).collect();
+    tried.iter().all(|row| match row.status {
+        Status::Created | Status::Same | Status::TooOld => true,
+        Status::NoLink => row.short_code.as_ref().is_some_and(|code| codes.contains(code)),
+        Status::Taken | Status::Invalid | Status::Unsupported | Status::NotTried => false,
+    })
+}
+
+fn taken() -> RowResult {
+    RowResult::because(Status::Taken, "another link has this short code")
 }
 
 fn about(why: Unavailable) -> &'static str {

@@ -67,6 +67,8 @@ pub struct Link {
     /// How often it was clicked in the system that it was imported from, but for clicks that were imported singly. These clicks are in no
     /// statistics. `None` if it wasn't imported.
     pub imported_clicks: Option<u64>,
+    /// The host of the short URL that it had there, if that is known.
+    pub imported_from: Option<String>,
     /// How often somebody has changed the link. Its clicks change nothing of it.
     pub revision: Revision,
     /// The write that has made it what it is.
@@ -431,6 +433,7 @@ pub(crate) mod tests {
             watch: false,
             archived: false,
             imported_clicks: None,
+            imported_from: None,
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&CorrelationId::generate()),
         }

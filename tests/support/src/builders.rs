@@ -36,6 +36,7 @@ impl LinkBuilder {
             watch: false,
             archived: false,
             imported_clicks: None,
+            imported_from: None,
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&CorrelationId::generate()),
         })

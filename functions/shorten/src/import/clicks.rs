@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use linklet_domain::{
-    Click, ClickId, CountryCode, ExternalId, IpHash, Link, Record, Salt, ShortCode, Timestamp, Visitor,
-};
+use linklet_domain::{Click, ClickId, CountryCode, IpHash, Link, Record, Salt, ShortCode, Timestamp, Visitor};
 use linklet_import::{ClickRow, Content, Row};
 use linklet_lambda::http::Result;
 use linklet_lambda::link_writer::ImportMode;
 
-use super::{Batch, RowResult, Status, host_of};
+use super::{Batch, RowResult, Status, former, host_of};
 use crate::Shorten;
 
 /// Positions of the rows of clicks, those of a short URL together.
@@ -17,7 +15,7 @@ pub(super) fn by_link(batch: Batch<'_>) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (index, row) in batch.rows.iter().enumerate() {
         if let Some(click) = click_of(row) {
-            groups.entry((host_of(&click.host, batch.from), &click.code)).or_default().push(index);
+            groups.entry((host_of(click.host.as_deref(), batch.from), &click.code)).or_default().push(index);
         }
     }
     groups.into_values().collect()
@@ -42,18 +40,15 @@ impl Shorten {
         mode: ImportMode,
     ) -> Result<Vec<RowResult>> {
         let clicks: Vec<_> = rows.iter().filter_map(|index| click_of(&batch.rows[*index])).collect();
-        let Some(link) = self.imported_link(batch, clicks.first().copied()).await? else {
-            let unknown =
-                || RowResult::because(Status::NoLink, "the workspace has imported no link with this short code");
-            return Ok(clicks.iter().map(|_| unknown()).collect());
-        };
+        let without_link = || Ok(clicks.iter().map(|_| RowResult::because(Status::NoLink, NO_LINK)).collect());
+        let Some(link) = self.imported_link(batch, clicks.first().copied()).await? else { return without_link() };
         let now = batch.request.received_at;
         let kept_from = now.minus(self.clicks.kept_for);
-        let ids = ids_of(&clicks, batch.from);
+        let ids = ids_of(&clicks);
         let is_current = |at: Timestamp| (kept_from..=now).contains(&at);
         let wanted: BTreeMap<_, _> =
             ids.iter().copied().zip(clicks.iter().copied()).filter(|(id, _)| is_current(id.at())).collect();
-        let fresh = self.import_fresh(batch, &link, wanted, mode).await?;
+        let Some(fresh) = self.import_fresh(batch, &link, wanted, mode).await? else { return without_link() };
         let result = |(id, click): (&ClickId, &&ClickRow)| {
             let of =
                 |status| RowResult { short_code: Some(link.identity.id.code.to_string()), ..RowResult::of(status) };
@@ -67,34 +62,43 @@ impl Shorten {
         Ok(ids.iter().zip(&clicks).map(result).collect())
     }
 
-    /// The workspace's link of a click: with its code, or else with its former short URL as external id.
+    /// The workspace's link of a click: with its former short URL as external id, or else with its code, unless that was another host's.
     async fn imported_link(&self, batch: Batch<'_>, click: Option<&ClickRow>) -> Result<Option<Link>> {
         let Some(click) = click else { return Ok(None) };
         let (links, workspace) = (&self.writer.links, &batch.caller.workspace);
+        let host = host_of(click.host.as_deref(), batch.from);
         let is_imported = |link: &Link| link.identity.workspace == *workspace && link.imported_clicks.is_some();
-        if let Ok(code) = ShortCode::imported(&click.code, &self.writer.reserved, true)
-            && let Some(Record::Link(link)) = links.find(&code).await?
-            && is_imported(&link)
+        if let Some(former) = former(host.as_deref(), &click.code)
+            && let Some(link) = links.with_external_id(workspace, &former).await?.filter(is_imported)
         {
             return Ok(Some(link));
         }
-        let former = host_of(&click.host, batch.from).map(|host| ExternalId::parse(&format!("{host}/{}", click.code)));
-        let Some(Ok(former)) = former else { return Ok(None) };
-        Ok(links.with_external_id(workspace, &former).await?.filter(is_imported))
+        let Ok(code) = ShortCode::imported(&click.code, &self.writer.reserved, true) else { return Ok(None) };
+        let found = match links.find(&code).await? {
+            // Logs have codes as visitors typed them.
+            None => match links.redirect_target(&code).await? {
+                Some(Record::Link(target)) => links.find(&target.identity.id.code).await?,
+                _ => None,
+            },
+            found => found,
+        };
+        let Some(Record::Link(link)) = found else { return Ok(None) };
+        let is_of_host = host.is_none() || link.imported_from.is_none() || link.imported_from == host;
+        Ok(Some(link).filter(|link| is_of_host && is_imported(link)))
     }
 
-    /// Stores clicks, but for a dry run, and returns those that weren't there.
+    /// Stores clicks, but for a dry run, and returns those that weren't there; `None` if the link is gone.
     async fn import_fresh(
         &self,
         Batch { request, .. }: Batch<'_>,
         link: &Link,
         wanted: BTreeMap<ClickId, &ClickRow>,
         mode: ImportMode,
-    ) -> Result<BTreeSet<ClickId>> {
+    ) -> Result<Option<BTreeSet<ClickId>>> {
         if mode.is_dry_run {
             let ids: Vec<_> = wanted.keys().copied().collect();
             let stored = self.clicks.stored(&link.identity.id, &ids).await?;
-            return Ok(ids.into_iter().filter(|id| !stored.contains(id)).collect());
+            return Ok(Some(ids.into_iter().filter(|id| !stored.contains(id)).collect()));
         }
         let click = |(id, row): (ClickId, &ClickRow)| Click {
             id,
@@ -109,16 +113,18 @@ impl Shorten {
     }
 }
 
-/// Ids that clicks have whenever they are imported: by where and when they happened, and by what else is known of them. Clicks that are
-/// equal in all of that are told apart by their order.
-fn ids_of(clicks: &[&ClickRow], from: Option<&str>) -> Vec<ClickId> {
+/// Ids that clicks have whenever they are imported: their own if Linklet has exported them, or else by when they happened and by what is
+/// known of them. Clicks that are equal in all of that are told apart by their order.
+fn ids_of(clicks: &[&ClickRow]) -> Vec<ClickId> {
     let mut equal: HashMap<String, u32> = HashMap::new();
     let id = |click: &&ClickRow| {
-        let ClickRow { code, host, id, at, referrer, user_agent, country, city, address } = *click;
-        let source = host_of(host, from);
+        let ClickRow { id, at, referrer, user_agent, country, city, address, .. } = *click;
+        if let Some(own) = id.as_deref().and_then(|id| ClickId::parse(id).ok()).filter(|own| own.at() == *at) {
+            return own;
+        }
         let told_by = match id {
-            Some(id) => format!("{source:?} {code:?} {at} {id:?}"),
-            None => format!("{source:?} {code:?} {at} {:?}", (referrer, user_agent, country, city, address)),
+            Some(id) => format!("{at} {id:?}"),
+            None => format!("{at} {:?}", (referrer, user_agent, country, city, address)),
         };
         let ordinal = equal.entry(told_by.clone()).or_default();
         *ordinal += 1;
@@ -127,12 +133,18 @@ fn ids_of(clicks: &[&ClickRow], from: Option<&str>) -> Vec<ClickId> {
     clicks.iter().map(id).collect()
 }
 
+const NO_LINK: &str = "the workspace has imported no link with this short code";
+
+/// The user agent of clicks that come without one: it names no browser, and no bot.
+const UNKNOWN_AGENT: &str = "Mozilla/5.0";
+
 /// A visitor without an address is recognized by user agent and place.
 fn visitor(click: &ClickRow, salt: &Salt) -> Visitor {
     let ClickRow { referrer, user_agent, country, city, address, .. } = click;
     let agent_and_place = || format!("{user_agent:?} {country:?} {city:?}");
     let address = address.clone().unwrap_or_else(agent_and_place);
     let country = country.as_deref().and_then(|country| CountryCode::parse(country).ok());
-    let visitor = Visitor::new(IpHash::of(&address, salt)).with_headers(user_agent.as_deref(), referrer.as_deref());
+    let visitor = Visitor::new(IpHash::of(&address, salt))
+        .with_headers(Some(user_agent.as_deref().unwrap_or(UNKNOWN_AGENT)), referrer.as_deref());
     Visitor { imported: true, ..visitor.at_place(country, city.as_deref()) }
 }

@@ -34,17 +34,24 @@ impl ClicksTable {
         found.map(id).collect()
     }
 
-    /// Stores those of these clicks of a link that aren't, and returns which ones. Of a link that wasn't imported, or is gone, none is
-    /// stored.
+    /// Stores those of these clicks of a link that aren't, and returns which ones; `None` if the link wasn't imported, or is gone.
     ///
     /// # Errors
     /// When DynamoDB can't be reached, or others import clicks of the link all the time. Then some clicks may be stored.
-    pub async fn import(&self, links: &LinksTable, link: &LinkId, clicks: &[Click]) -> Result<BTreeSet<ClickId>> {
+    pub async fn import(
+        &self,
+        links: &LinksTable,
+        link: &LinkId,
+        clicks: &[Click],
+    ) -> Result<Option<BTreeSet<ClickId>>> {
         let mut stored = BTreeSet::new();
         for some in clicks.chunks(AT_ONCE) {
-            stored.extend(retry_on_conflict(OPERATION, || self.try_import(links, link, some)).await?);
+            let Some(new) = retry_on_conflict(OPERATION, || self.try_import(links, link, some)).await? else {
+                return Ok(None);
+            };
+            stored.extend(new);
         }
-        Ok(stored)
+        Ok(Some(stored))
     }
 
     async fn try_import(
@@ -52,20 +59,19 @@ impl ClicksTable {
         links: &LinksTable,
         link: &LinkId,
         clicks: &[Click],
-    ) -> Result<Option<BTreeSet<ClickId>>> {
+    ) -> Result<Option<Option<BTreeSet<ClickId>>>> {
         let ids: Vec<_> = clicks.iter().map(|click| click.id).collect();
         let stored = self.stored(link, &ids).await?;
         let fresh: Vec<_> = clicks.iter().filter(|click| !stored.contains(&click.id)).collect();
         let found = links.0.get::<ImportedTotal>(OPERATION, link_key(&link.code)).await?;
         let of_link = found.filter(|found| found.generation == link.generation);
-        let (Some(first), Some(total)) = (fresh.first(), of_link.and_then(|found| found.imported_clicks)) else {
-            return Ok(Some(BTreeSet::new()));
-        };
+        let Some(total) = of_link.and_then(|found| found.imported_clicks) else { return Ok(Some(None)) };
+        let Some(first) = fresh.first() else { return Ok(Some(Some(BTreeSet::new()))) };
         let left = total.saturating_sub(u64::try_from(fresh.len()).unwrap_or(u64::MAX));
         let transaction =
             Transaction::new(OPERATION).and(lessen(links, link, (total, left), &first.correlation_id)?, None);
         let puts = fresh.iter().map(|click| self.put_new(click)).collect::<Result<Vec<_>>>()?;
-        let done = fresh.iter().map(|click| click.id).collect();
+        let done = Some(fresh.iter().map(|click| click.id).collect());
         transaction.and_each(puts, None).commit(&self.table.client, done).await
     }
 

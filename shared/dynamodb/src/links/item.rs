@@ -183,6 +183,7 @@ pub(crate) struct LinkItem {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
     pub imported_clicks: Option<u64>,
+    pub imported_from: Option<String>,
     pub deleted_by: Option<UserId>,
     /// Who has made the latest change, if others hear of that.
     pub changed_by: Option<Changer>,
@@ -283,6 +284,7 @@ impl LinkItem {
             watch: link.watch,
             archived: link.archived,
             imported_clicks: link.imported_clicks,
+            imported_from: link.imported_from.clone(),
             deleted_by: None,
             changed_by: None,
             revision: link.revision,
@@ -306,6 +308,7 @@ impl LinkItem {
             watch: self.watch,
             archived: self.archived,
             imported_clicks: self.imported_clicks,
+            imported_from: self.imported_from,
             revision: self.revision,
             last_write: self.last_write,
         }

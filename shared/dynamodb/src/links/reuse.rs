@@ -19,6 +19,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{AnswerKey, Link, NormalizedUrl, Record, ShortCode, TargetUrl, Timestamp, WorkspaceId, lifetimes};
 
+use super::case_aliases::CaseAlias;
 use super::item::{FirstAnswer, IdempotencyItem, LinkItem, ReuseItem, idempotency_key, reuse_key};
 use super::{CODE_IS_FREE, CreateOutcome, LinksTable, code_is_free_for};
 use crate::item::{number, text};
@@ -63,7 +64,7 @@ pub enum AnyCase {
     Never,
     /// It is, or it is refused, as one that somebody chooses.
     Always,
-    /// It is, unless another code is that differs by case alone, as an imported one.
+    /// It is, unless another code of its workspace is that differs by case alone, as an imported one.
     IfFree,
 }
 
@@ -107,10 +108,10 @@ impl LinksTable {
         }
         if *any_case != AnyCase::Never {
             match (self.claim_case_alias(link).await?, any_case) {
-                (Some(claim), AnyCase::IfFree) => others = others.and_each(claim, CreateOutcome::Conflict),
-                (Some(claim), _) => others = others.and_each(claim, CreateOutcome::CodeTaken),
-                (None, AnyCase::IfFree) => {}
-                (None, _) => return Ok(CreateOutcome::CodeTaken),
+                (CaseAlias::Free(claim), AnyCase::IfFree) => others = others.and_each(claim, CreateOutcome::Conflict),
+                (CaseAlias::Free(claim), _) => others = others.and_each(claim, CreateOutcome::CodeTaken),
+                (CaseAlias::Own, AnyCase::IfFree) => {}
+                (CaseAlias::Own | CaseAlias::OfOthers, _) => return Ok(CreateOutcome::CodeTaken),
             }
         }
         if let Some(max) = link.options.max_clicks {

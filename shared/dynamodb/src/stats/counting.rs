@@ -348,11 +348,10 @@ impl StatsTable {
         let milestones: Vec<u64> = totals.unannounced().collect();
         let Some(highest) = milestones.last() else { return Ok(Announced::Yes) };
         let clicks = if fresh.is_empty() { work.clicks } else { fresh };
-        let is_quiet = clicks.iter().any(|one| one.click.visitor.imported);
         for milestone in &milestones {
             let total_clicks = totals.total_clicks();
             let click = &reaching(clicks, total_clicks - milestone).click;
-            self.put_milestone(&Milestone::reached_by(click, *milestone, total_clicks), is_quiet).await?;
+            self.put_milestone(&Milestone::reached_by(click, *milestone, total_clicks), click.visitor.imported).await?;
         }
         self.note_announced(work.workspace, work.link, *highest).await
     }

@@ -1,8 +1,8 @@
 //! Importing a link, which keeps its code and its dates. Repeating that changes nothing: the link is found by its code, by the short URL
 //! that it had, or by its URL.
 
-use linklet_domain::{ExternalId, Generation, LinkId, Record, ShortCode, TargetId, Unavailable};
-use linklet_dynamodb::{Consistency, CreateOutcome, Creation, Reusable, back_off};
+use linklet_domain::{ExternalId, Generation, Link, LinkId, Record, ShortCode, TargetId, Unavailable};
+use linklet_dynamodb::{AnyCase, Consistency, CreateOutcome, Creation, Reusable, back_off};
 
 use super::LinkWriter;
 use super::new_link::{NewLink, Past};
@@ -92,8 +92,15 @@ impl LinkWriter {
                     return Ok(ImportOutcome::Same(code.clone()));
                 }
                 Some(record) if !record.leaves_its_code_to(&caller.workspace) => return Ok(ImportOutcome::Taken),
-                _ if mode.is_dry_run => return Ok(ImportOutcome::Created(Some(code.clone()))),
                 _ => {}
+            }
+            let may_differ_by_case = wanted.any_case() == AnyCase::Never;
+            if !may_differ_by_case && self.links.is_of_others_in_any_case(code, &caller.workspace).await? {
+                return Ok(ImportOutcome::Taken);
+            }
+            if mode.is_dry_run {
+                self.checked_import(request, caller, wanted, code.clone()).await?;
+                return Ok(ImportOutcome::Created(Some(code.clone())));
             }
             match self.put_import(request, caller, wanted, code.clone()).await? {
                 CreateOutcome::Created => return Ok(ImportOutcome::Created(Some(code.clone()))),
@@ -117,13 +124,14 @@ impl LinkWriter {
             wanted.metadata.external_id.get_or_insert(former);
         }
         for tries in 0..TRIES {
-            if let Some(code) = self.imported_before(caller, &wanted).await? {
-                return Ok(ImportOutcome::Same(code));
-            }
-            if mode.is_dry_run {
-                return Ok(ImportOutcome::Created(None));
+            if let Some(outcome) = self.imported_before(caller, &wanted).await? {
+                return Ok(outcome);
             }
             let code = (self.generate_code)().map_err(ApiError::internal)?;
+            if mode.is_dry_run {
+                self.checked_import(request, caller, &wanted, code).await?;
+                return Ok(ImportOutcome::Created(None));
+            }
             if !self.reserved.contains(&code)
                 && self.put_import(request, caller, &wanted, code.clone()).await? == CreateOutcome::Created
             {
@@ -134,21 +142,42 @@ impl LinkWriter {
         Err(Problem::TryAgain.into())
     }
 
-    /// The code of the link that the workspace has already: of its former short URL, or else of its URL.
-    async fn imported_before(&self, caller: &Caller, wanted: &NewLink) -> Result<Option<ShortCode>> {
-        let link = match &wanted.metadata.external_id {
-            Some(id) => self.links.with_external_id(&caller.workspace, id).await?,
+    /// What a link is that the workspace has already: by its former short URL, or else by its URL.
+    async fn imported_before(&self, caller: &Caller, wanted: &NewLink) -> Result<Option<ImportOutcome>> {
+        let same = |link: Link| ImportOutcome::Same(link.identity.id.code);
+        Ok(match &wanted.metadata.external_id {
+            Some(id) => {
+                let link = self.links.with_external_id(&caller.workspace, id).await?;
+                link.map(|link| if link.target == wanted.target { same(link) } else { ImportOutcome::Taken })
+            }
             None if !wanted.may_reuse => None,
             None => match self.reusable(caller, wanted).await? {
-                Reusable::Link(link) => Some(*link),
+                Reusable::Link(link) => Some(same(*link)),
                 Reusable::Stale(_) | Reusable::None => None,
             },
-        };
-        Ok(link.map(|link| link.identity.id.code))
+        })
     }
 
     async fn reusable(&self, caller: &Caller, wanted: &NewLink) -> Result<Reusable> {
         Ok(self.links.reusable(&caller.workspace, &wanted.target, false, Consistency::Strong).await?)
+    }
+
+    /// The link, if nothing but its code can keep it from being created.
+    async fn checked_import(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        wanted: &NewLink,
+        code: ShortCode,
+    ) -> Result<Link> {
+        if wanted.watch {
+            let target = TargetId::of_url(&caller.workspace, &wanted.target)?;
+            self.room.require(&caller.workspace, &caller.user, &target).await?;
+        }
+        let generation = Generation::generate().map_err(ApiError::internal)?;
+        let link = wanted.link(LinkId { code, generation }, caller, request);
+        self.blocks.refuse(&link, request.received_at).await?;
+        Ok(link)
     }
 
     async fn put_import(
@@ -158,13 +187,7 @@ impl LinkWriter {
         wanted: &NewLink,
         code: ShortCode,
     ) -> Result<CreateOutcome> {
-        if wanted.watch {
-            let target = TargetId::of_url(&caller.workspace, &wanted.target)?;
-            self.room.require(&caller.workspace, &caller.user, &target).await?;
-        }
-        let generation = Generation::generate().map_err(ApiError::internal)?;
-        let link = wanted.link(LinkId { code, generation }, caller, request);
-        self.blocks.refuse(&link, request.received_at).await?;
+        let link = self.checked_import(request, caller, wanted, code).await?;
         // The URL keeps the link that it has.
         let reusable = match wanted.is_reusable {
             true => Some(self.reusable(caller, wanted).await?).filter(|found| !matches!(found, Reusable::Link(_))),

@@ -63,6 +63,8 @@ pub struct Past {
     pub created_at: Option<Timestamp>,
     /// How often it was clicked.
     pub clicks: Option<u64>,
+    /// The host of its short URL.
+    pub host: Option<String>,
     /// Whether it is switched on.
     pub is_active: bool,
     /// Whether it is put away.
@@ -199,6 +201,7 @@ impl NewLink {
             routing: self.routing.clone(),
             watch: self.watch,
             archived: self.archived,
+            imported_from: past.and_then(|past| past.host.clone()),
             imported_clicks: past.map(|past| past.clicks.unwrap_or_default()),
             revision: Revision::FIRST,
             last_write: LinkWrite::of(&request.correlation_id),

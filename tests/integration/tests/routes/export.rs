@@ -523,7 +523,8 @@ async fn exported_clicks_are_imported_elsewhere() {
     assert_eq!(link.imported_clicks, Some(0), "all of the total came singly");
     let clicks = other.db.clicks().latest(link.id(), 10).await.unwrap().into_iter();
     other.follow(&clicks.map(Click::into_event).collect::<Vec<_>>()).await;
-    let members = |click: &Value| ["short_code", "clicked_at", "referer", "audience"].map(|name| click[name].clone());
+    let members =
+        |click: &Value| ["short_code", "id", "clicked_at", "referer", "audience"].map(|name| click[name].clone());
     let of = |clicks: Vec<Value>| clicks.iter().map(members).collect::<Vec<_>>();
     let [here, there] = [&shop, &other].map(|shop| shop.all("/api/export/clicks", "clicks"));
     assert_eq!(of(there.await), of(here.await));

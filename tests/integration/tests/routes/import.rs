@@ -325,3 +325,95 @@ async fn a_workspace_imports_five_thousand_rows_a_minute() {
 
     assert_eq!(statuses, [[200; 10].as_slice(), &[429]].concat());
 }
+
+#[tokio::test]
+async fn no_code_of_another_workspace_is_imported_in_another_case() {
+    let (test, other) = (Fixture::new(), WorkspaceId::generate());
+    for code in ["Spring", "gone-x"] {
+        let link = LinkBuilder::new(code).in_workspace(&other).build();
+        let creation = linklet_dynamodb::Creation {
+            any_case: linklet_dynamodb::AnyCase::Always,
+            ..linklet_dynamodb::Creation::of(&link)
+        };
+        test.db.links().create(&creation).await.unwrap();
+    }
+    test.db.purge(&Record::Link(test.db.link("gone-x").await)).await;
+    let text = "code,url\nSPRING,https://example.com/1\nspring,https://example.com/2\nGONE-X,https://example.com/3\n";
+
+    for body in [json!({"text": text, "dry_run": true}), json!({"text": text})] {
+        assert_eq!(statuses(&test.import(body).await), ["taken"; 3]);
+    }
+}
+
+#[tokio::test]
+async fn the_same_clicks_are_the_same_with_another_domain() {
+    let test = Fixture::new();
+    test.import(json!({"text": LAUNCH})).await;
+    let text = log(&format!("launch,{},,,\n", ago(60)));
+    test.import(json!({"text": text})).await;
+
+    let again = test.import(json!({"text": text, "from": "old.example"})).await;
+
+    assert_eq!(statuses(&again), ["same"]);
+}
+
+#[tokio::test]
+async fn a_click_counts_for_the_link_of_its_own_domain() {
+    let test = Fixture::new();
+    let links =
+        "code,url,domain,clicks\nd,https://example.com/1,one.example,5\nd,https://example.com/2,WWW.Two.example,5\n";
+    let rows = test.import(json!({"text": links, "on_conflict": "new_code"})).await;
+    let clicks = format!("short_url,clicked_at\nhttps://two.example/d,{0}\nhttps://three.example/d,{0}\n", ago(60));
+
+    let clicked = test.import(json!({"text": clicks})).await;
+
+    assert_eq!(statuses(&clicked), ["created", "no_link"]);
+    assert_eq!(test.db.link("d").await.imported_clicks, Some(5));
+    assert_eq!(test.db.link(rows[1].1.as_str().unwrap()).await.imported_clicks, Some(4));
+}
+
+#[tokio::test]
+async fn links_that_get_new_codes_are_found_again_without_a_domain() {
+    let test = Fixture::new();
+    let text = "code,url,expires_at\na/x,https://example.com/,2999-01-01T00:00:00Z\nb/x,https://example.com/,\nc/x,https://example.com/,\n";
+    let body = json!({"text": text, "on_conflict": "new_code"});
+
+    let first = test.import(body.clone()).await;
+    let again = test.import(body).await;
+
+    assert_eq!((statuses(&first), statuses(&again)), (vec!["created"; 3], vec!["same"; 3]));
+    let codes = |rows: &[(String, Value, Value)]| rows.iter().map(|row| row.1.clone()).collect::<Vec<_>>();
+    assert_eq!(codes(&first), codes(&again));
+}
+
+#[tokio::test]
+async fn a_request_that_fails_as_a_whole_is_tried_as_it_would_be() {
+    let test = Fixture::new();
+    let repeated = "code,url\none,https://example.com/1\ntwo,https://example.com/2\none,https://example.com/3\n";
+    let dump = format!(
+        "INSERT INTO `yourls_url` VALUES ('abcd','https://example.com/','','2024-03-08 00:38:44','',7);\n\
+         INSERT INTO `yourls_log` VALUES (1,'{}','abcd','direct','Firefox','203.0.113.9','DE');",
+        ago(60).to_string().replace('T', " ").replace('Z', "")
+    );
+
+    let failed = test.send(json!({"text": repeated, "on_conflict": "fail"})).await;
+    let whole = test.send(json!({"text": dump, "on_conflict": "fail"})).await;
+
+    assert_eq!(
+        (statuses(&rows(&failed)), &failed.json()["written"]),
+        (vec!["created", "created", "taken"], &json!(false))
+    );
+    assert_eq!((statuses(&rows(&whole)), &whole.json()["written"]), (vec!["created", "created"], &json!(true)));
+}
+
+#[tokio::test]
+async fn a_click_without_a_user_agent_is_of_a_person() {
+    let test = Fixture::new();
+    test.import(json!({"text": LAUNCH})).await;
+
+    test.import(json!({"text": format!("code,time\nlaunch,{}\n", ago(60))})).await;
+
+    let link = test.db.link("launch").await;
+    let [click] = &test.db.clicks().latest(link.id(), 10).await.unwrap()[..] else { panic!("one click") };
+    assert_eq!(click.visitor.user_agent, "Mozilla/5.0");
+}
