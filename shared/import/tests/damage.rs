@@ -43,6 +43,18 @@ fn a_cell_without_an_end_does_not_reach_over_the_whole_file() {
 }
 
 #[test]
+fn a_table_of_too_many_columns_has_no_links() {
+    let dump = |columns: usize| {
+        let more: String = (3..=columns).map(|column| format!(", `c{column}` int")).collect();
+        let row = format!("('a', 'http://a.example/'{})", ", 1".repeat(columns - 2));
+        format!("CREATE TABLE `t` (`keyword` text, `url` text{more});\nINSERT INTO `t` VALUES {row};\n")
+    };
+
+    assert_eq!(lines(&dump(200)), expected(&[(2, "a")]));
+    assert!(read(&dump(201), &Reading::default()).is_err());
+}
+
+#[test]
 fn half_a_document_has_its_first_half() {
     let document = "{\"links\": [\n{\"slug\": \"a\", \"url\": \"https://a.example/\"},\n{\"slug\": \"b\", \"url\": tru},\n\
                     {\"slug\": \"c\", \"url\": \"https://c.example/]}\"},\n{\"slug\": \"d\", \"url\": \"https://d.ex";

@@ -380,3 +380,17 @@ fn a_rule_of_shlink_is_kept_if_there_is_such_a_rule() {
     );
     assert_eq!(links[0].ignored, ["rules"]);
 }
+
+#[test]
+fn dumps_are_read_however_they_insert_rows() {
+    let row = "('a','http://a.example/','','2014-03-08 00:38:44','',1);";
+    for dump in [
+        format!("INSERT IGNORE INTO `yourls_url` VALUES {row}"),
+        format!("INSERT INTO `shop`.`yourls_url` VALUES {row}"),
+        format!("insert into shop.yourls_url values {row}"),
+        format!("/* a dump */\n{} INSERT INTO `yourls_url` VALUES {row}", YOURLS_COLUMNS.replace('\n', " ")),
+    ] {
+        let (_, links) = links(&dump);
+        assert_eq!((links.len(), links[0].code.as_deref()), (1, Some("a")), "{dump}");
+    }
+}
