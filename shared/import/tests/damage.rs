@@ -43,6 +43,14 @@ fn a_cell_without_an_end_does_not_reach_over_the_whole_file() {
 }
 
 #[test]
+fn a_description_of_nothing_but_lines_is_one_cell() {
+    let table =
+        format!("code,url,description\na,https://a.example/,\"{}\"\nb,https://b.example/,\n", "\n".repeat(2_000));
+
+    assert_eq!(lines(&table), expected(&[(2, "a"), (2_003, "b")]));
+}
+
+#[test]
 fn a_table_of_too_many_columns_has_no_links() {
     let dump = |columns: usize| {
         let more: String = (3..=columns).map(|column| format!(", `c{column}` int")).collect();

@@ -394,3 +394,12 @@ fn dumps_are_read_however_they_insert_rows() {
         assert_eq!((links.len(), links[0].code.as_deref()), (1, Some("a")), "{dump}");
     }
 }
+
+#[test]
+fn a_line_for_excel_before_the_header_is_skipped() {
+    let import = read("sep=;\nurl;code\nhttps://a.example/?a,b,c;a\n", &Reading::default()).unwrap();
+
+    let row = &import.rows[0];
+    let expected = Content::Link(Box::new(link("https://a.example/?a,b,c", "a")));
+    assert_eq!((row.line, &row.content), (3, &Ok(expected)));
+}
