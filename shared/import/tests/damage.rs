@@ -69,6 +69,9 @@ fn half_a_document_has_its_first_half() {
 
     let expected = expected(&[(2, "a"), (3, "this isn't valid JSON"), (4, "c"), (5, "this isn't valid JSON")]);
     assert_eq!(lines(document), expected);
+
+    let by_line = "{\"slug\": \"a\", \"url\": \"https://a.example/\"}\n{\"slug\": \"b\", \"url\": \"https://b.ex";
+    assert_eq!(lines(by_line), [(1, "a".to_owned()), (2, "this isn't valid JSON".to_owned())]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use jiff::tz::TimeZone;
 use linklet_domain::Timestamp;
-use linklet_import::{ClickRow, Content, Format, LinkRow, Reading, read};
+use linklet_import::{BadRow, ClickRow, Content, Format, LinkRow, Reading, read, read_items};
 use serde_json::json;
 
 fn at(text: &str) -> Option<Timestamp> {
@@ -379,6 +379,34 @@ fn a_rule_of_shlink_is_kept_if_there_is_such_a_rule() {
         [json!({"url": "https://acme.example/no", "conditions": [{"type": "country", "value": "NO"}]})]
     );
     assert_eq!(links[0].ignored, ["rules"]);
+}
+
+#[test]
+fn elements_of_a_list_have_their_places() {
+    let items =
+        [json!(1), json!({"code": "a", "url": "https://a.example/"}), json!({"code": "b", "tags": [{"name": "x"}]})];
+
+    let import = read_items(&items, &Reading::default()).unwrap();
+
+    let told: Vec<_> = import.rows.iter().map(|row| (row.line, row.content.as_ref().err())).collect();
+    assert_eq!(told, [(1, Some(&BadRow::NoObject)), (2, None), (3, Some(&BadRow::NoUrl))]);
+}
+
+#[test]
+fn every_document_of_a_text_is_read() {
+    let page = |code: &str| {
+        format!(r#"{{"links": [{{"slug": "{code}", "url": "https://a.example/"}}], "tags": [{{"url": 1}}]}}"#)
+    };
+    let line = |code: &str| {
+        format!(r#"{{"slug": "{code}", "url": "https://a.example/", "rules": [{{"url": "https://b.example/"}}]}}"#)
+    };
+    let list = |code: &str| format!("[{}]", line(code));
+    for texts in [[page("a"), page("b")], [list("a"), list("b")], [line("a"), line("b")]] {
+        for between in ["", "\n"] {
+            let codes: Vec<_> = links(&texts.join(between)).1.into_iter().map(|link| link.code.unwrap()).collect();
+            assert_eq!(codes, ["a", "b"], "{texts:?}");
+        }
+    }
 }
 
 #[test]
