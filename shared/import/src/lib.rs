@@ -145,7 +145,7 @@ fn records(text: &str) -> Vec<Found> {
 }
 
 fn content(record: &Record, format: Format, zone: &TimeZone) -> Result<Content, BadRow> {
-    if !link::is_link(record) && click::is_click(record) {
+    if click::is_click(record) {
         return click::read(record, zone).map(|click| Content::Click(Box::new(click)));
     }
     link::read(record, format, zone).map(|link| Content::Link(Box::new(link)))

@@ -114,7 +114,7 @@ impl Shorten {
 fn ids_of(clicks: &[&ClickRow], from: Option<&str>) -> Vec<ClickId> {
     let mut equal: HashMap<String, u32> = HashMap::new();
     let id = |click: &&ClickRow| {
-        let ClickRow { code, host, id, at, referrer, user_agent, country, city, address } = *click;
+        let ClickRow { code, host, id, at, referrer, user_agent, country, city, address, is_bot: _ } = *click;
         let source = host_of(host, from);
         let told_by = match id {
             Some(id) => format!("{source:?} {code:?} {at} {id:?}"),
