@@ -9,8 +9,8 @@ use crate::{BadRow, Found};
 
 /// A quoted cell of more lines has no end: what follows are the next rows. A description of our own has at most 2,000.
 const MOST_LINES: usize = 2_500;
-/// The same of a file in which ends are missing, since each costs a look at so many lines.
-const FEWEST_LINES: usize = 200;
+/// Each end that is missing costs a look at so many lines, and halves them for the next, down to this. Each row that is whole adds as many.
+const FEWEST_LINES: usize = 20;
 
 pub(crate) fn records(text: &str) -> Vec<Found> {
     let header = text.lines().find(|line| !line.trim().is_empty() && !is_for_excel(line));
@@ -62,7 +62,10 @@ impl<'t> Iterator for Rows<'t> {
         loop {
             let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
             let (length, is_whole) = match row_length(rest.as_bytes(), self.delimiter, self.most_lines) {
-                Some(length) => (length, true),
+                Some(length) => {
+                    self.most_lines = MOST_LINES.min(self.most_lines + FEWEST_LINES);
+                    (length, true)
+                }
                 None => {
                     self.most_lines = FEWEST_LINES.max(self.most_lines / 2);
                     (rest.find('\n').unwrap_or(rest.len()), false)
