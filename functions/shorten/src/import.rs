@@ -130,7 +130,7 @@ impl Shorten {
         let arrival = Arrival { body: &body, code, former, past: past(link, host) };
         let outcome = self.writer.import(request, caller, arrival, mode).await?;
         let ignored = link.ignored.clone();
-        let disabled = link.is_protected.then(|| DISABLED.to_owned());
+        let disabled = why_disabled(link).map(str::to_owned);
         Ok(match outcome {
             ImportOutcome::Created(code) => RowResult {
                 short_code: code.map(|code| code.to_string()),
@@ -147,7 +147,14 @@ impl Shorten {
     }
 }
 
-const DISABLED: &str = "it is disabled, since its password isn't in the export";
+/// Why a link comes disabled that wasn't.
+fn why_disabled(link: &LinkRow) -> Option<&'static str> {
+    match link {
+        LinkRow { is_protected: true, .. } => Some("it is disabled, since its password isn't in the export"),
+        LinkRow { is_used_up: true, .. } => Some("it is disabled, since it was used as often as it may be"),
+        _ => None,
+    }
+}
 
 /// The rows of a request.
 #[derive(Clone, Copy)]
@@ -171,12 +178,12 @@ impl Body {
         let zone = self.timezone.as_deref().map(Zone::parse).transpose();
         let unknown = |_| Invalid::new("timezone must be the IANA name of a time zone").in_field("timezone");
         let zone = zone.map_err(unknown)?.unwrap_or_else(Zone::utc);
-        let (field, text) = match (&self.text, &self.items) {
-            (Some(text), None) => ("text", text.clone()),
-            (None, Some(items)) => ("items", Value::from(items.clone()).to_string()),
+        let reading = Reading { format, zone: zone.into(), most_rows: MOST_ROWS };
+        let (field, import) = match (&self.text, &self.items) {
+            (Some(text), None) => ("text", linklet_import::read(text, &reading)),
+            (None, Some(items)) => ("items", linklet_import::read_items(items, &reading)),
             _ => return Err(Invalid::new("a request has either text or items").in_field("text")),
         };
-        let import = linklet_import::read(&text, &Reading { format, zone: zone.into(), most_rows: MOST_ROWS });
         import.map_err(|unreadable| Invalid::new(unreadable.to_string()).in_field(field))
     }
 }
@@ -226,7 +233,7 @@ fn past(link: &LinkRow, host: Option<String>) -> Past {
         host,
         created_at: link.created_at,
         clicks: link.clicks,
-        is_active: !link.is_disabled && !link.is_protected,
+        is_active: !link.is_disabled && why_disabled(link).is_none(),
         archived: link.archived,
     }
 }

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use linklet_domain::Timestamp;
 
-use crate::link::{HOST, parts_of};
+use crate::link::{CLICKS, HOST, is_link, parts_of};
 use crate::record::Record;
 use crate::{BadRow, moment};
 
@@ -11,6 +11,7 @@ const CODE: &[&str] = &["shortcode", "code", "keyword", "slug"];
 /// Whole short links, or the code.
 const SHORT_URL: &[&str] = &["shorturl", "visitedurl", "shortlink", "link"];
 const TIME: &[&str] = &["clickedat", "clicktime", "visitedat", "time", "date", "timestamp"];
+const BOT: &[&str] = &["potentialbot", "isbot"];
 
 /// A click of a link of another system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,10 +34,15 @@ pub struct ClickRow {
     pub city: Option<String>,
     /// The address of the visitor, which is kept as a hash only.
     pub address: Option<String>,
+    /// Whether it was taken for a bot there.
+    pub is_bot: Option<bool>,
 }
 
+/// Whether a record is one click. Links have codes and times, too, and so have the numbers of a day.
 pub(crate) fn is_click(record: &Record) -> bool {
-    code_of(record).is_some() && record.get(TIME).is_some()
+    let has_time = record.get(TIME).is_some_and(|time| !moment::is_day(time));
+    let may_be_else = || is_link(record) || record.has_any(CLICKS);
+    has_time && code_of(record).is_some() && (record.get(&["clickid"]).is_some() || !may_be_else())
 }
 
 fn code_of(record: &Record) -> Option<String> {
@@ -44,13 +50,14 @@ fn code_of(record: &Record) -> Option<String> {
 }
 
 fn short_of(record: &Record) -> (Option<String>, Option<String>) {
-    record.text(SHORT_URL).as_deref().map(parts_of).unwrap_or_default()
+    record.text(SHORT_URL).as_deref().map(|short| parts_of(short, false)).unwrap_or_default()
 }
 
 pub(crate) fn read(record: &Record, zone: &TimeZone) -> Result<ClickRow, BadRow> {
     let at = record.get(TIME).and_then(|value| moment::read(value, zone)).ok_or(BadRow::Time("clicked_at"))?;
-    // YOURLS says so of visitors who come from nowhere.
-    let referrer = record.text(&["referrer", "referer"]).filter(|referrer| referrer != "direct");
+    // YOURLS and Dub say so of visitors who come from nowhere.
+    let referrer = record.text(&["referrerurl", "referrer", "referer"]);
+    let referrer = referrer.filter(|referrer| !matches!(&**referrer, "direct" | "(direct)"));
     Ok(ClickRow {
         code: code_of(record).ok_or(BadRow::NoCode)?,
         host: record.text(HOST).or_else(|| short_of(record).0),
@@ -61,5 +68,6 @@ pub(crate) fn read(record: &Record, zone: &TimeZone) -> Result<ClickRow, BadRow>
         country: record.text(&["countrycode", "visitlocationcountrycode", "country"]),
         city: record.text(&["visitlocationcityname", "city"]),
         address: record.text(&["ipaddress", "ip"]),
+        is_bot: record.get(BOT).map(|_| record.is(BOT)),
     })
 }

@@ -7,19 +7,28 @@ use serde_json::Value;
 use crate::record::{Record, plain};
 use crate::{BadRow, Found};
 
-/// A quoted cell of more lines has no end: what follows are the next rows.
-const MOST_LINES: usize = 200;
+/// A quoted cell of more lines has no end: what follows are the next rows. A description of our own has at most 2,000.
+const MOST_LINES: usize = 2_500;
+/// Each end that is missing costs a look at so many lines, and halves them for the next, down to this. Each row that is whole adds as many.
+const FEWEST_LINES: usize = 20;
 
 pub(crate) fn records(text: &str) -> Vec<Found> {
-    let delimiter = delimiter_of(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
-    let mut rows = Rows { text, at: 0, line: 1, delimiter };
-    let Some(Ok((_, header))) = rows.next() else { return Vec::new() };
+    let header = text.lines().find(|line| !line.trim().is_empty() && !is_for_excel(line));
+    let delimiter = delimiter_of(header.unwrap_or_default());
+    let mut rows = Rows { text, at: 0, line: 1, delimiter, most_lines: MOST_LINES };
+    let header = rows.find(|row| !row.as_ref().is_ok_and(|(_, row)| is_for_excel(row)));
+    let Some(Ok((_, header))) = header else { return Vec::new() };
     let names: Vec<_> = cells(header, delimiter).iter().map(|name| plain(name)).collect();
     let record = |(line, row): (u64, &str)| {
         let cells = cells(row, delimiter).into_iter().map(Value::String);
         Record::new(line, names.iter().cloned().zip(cells))
     };
     rows.map(|row| row.map(record)).collect()
+}
+
+/// Whether a line before the header tells Excel what separates cells, such as `sep=;`.
+fn is_for_excel(line: &str) -> bool {
+    line.trim_start_matches('"').get(..4).is_some_and(|start| start.eq_ignore_ascii_case("sep="))
 }
 
 /// What separates the cells of a header, whose names have none of it.
@@ -43,6 +52,7 @@ struct Rows<'t> {
     at: usize,
     line: u64,
     delimiter: u8,
+    most_lines: usize,
 }
 
 impl<'t> Iterator for Rows<'t> {
@@ -51,9 +61,15 @@ impl<'t> Iterator for Rows<'t> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
-            let (length, is_whole) = match row_length(rest.as_bytes(), self.delimiter) {
-                Some(length) => (length, true),
-                None => (rest.find('\n').unwrap_or(rest.len()), false),
+            let (length, is_whole) = match row_length(rest.as_bytes(), self.delimiter, self.most_lines) {
+                Some(length) => {
+                    self.most_lines = MOST_LINES.min(self.most_lines + FEWEST_LINES);
+                    (length, true)
+                }
+                None => {
+                    self.most_lines = FEWEST_LINES.max(self.most_lines / 2);
+                    (rest.find('\n').unwrap_or(rest.len()), false)
+                }
             };
             let (row, line) = (&rest[..length], self.line);
             self.at += length + usize::from(length < rest.len());
@@ -69,7 +85,7 @@ impl<'t> Iterator for Rows<'t> {
 
 /// The length of the first row without its end; `None` if a quoted cell doesn't end, or something other than a delimiter is behind its
 /// end.
-fn row_length(text: &[u8], delimiter: u8) -> Option<usize> {
+fn row_length(text: &[u8], delimiter: u8, most_lines: usize) -> Option<usize> {
     let (mut at, mut lines, mut is_start) = (0, 0, true);
     while at < text.len() {
         match text[at] {
@@ -82,7 +98,7 @@ fn row_length(text: &[u8], delimiter: u8) -> Option<usize> {
                         b'\n' => lines += 1,
                         _ => {}
                     }
-                    if lines > MOST_LINES {
+                    if lines > most_lines {
                         return None;
                     }
                     at += 1;

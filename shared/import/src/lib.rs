@@ -14,6 +14,7 @@ mod rules;
 mod sql;
 
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 pub use self::click::ClickRow;
 pub use self::format::Format;
@@ -73,6 +74,9 @@ pub enum BadRow {
     /// An object that JSON doesn't allow.
     #[error("this isn't valid JSON")]
     Json,
+    /// An element of a list that should have objects only.
+    #[error("this isn't an object")]
+    NoObject,
     /// A row of SQL that doesn't end, or has another number of values than its table has columns.
     #[error("this isn't a row of its table")]
     Sql,
@@ -103,8 +107,18 @@ pub enum Unreadable {
 /// # Errors
 /// When there is nothing in it that could be a link or a click, or too many rows.
 pub fn read(text: &str, reading: &Reading) -> Result<Import, Unreadable> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let records = records(text);
+    import(records(text.strip_prefix('\u{feff}').unwrap_or(text)), reading)
+}
+
+/// Reads objects, such as elements of a list that an API has answered. The line of a row is its place in the list, from 1.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_items(items: &[Value], reading: &Reading) -> Result<Import, Unreadable> {
+    import(json::of_items(items), reading)
+}
+
+fn import(records: Vec<Found>, reading: &Reading) -> Result<Import, Unreadable> {
     let known = records.iter().filter_map(|record| record.as_ref().ok());
     let recognized = known.clone().find_map(Format::of);
     let is_readable = known.clone().any(|record| link::is_link(record) || click::is_click(record));
@@ -131,7 +145,7 @@ fn records(text: &str) -> Vec<Found> {
 }
 
 fn content(record: &Record, format: Format, zone: &TimeZone) -> Result<Content, BadRow> {
-    if !link::is_link(record) && click::is_click(record) {
+    if click::is_click(record) {
         return click::read(record, zone).map(|click| Content::Click(Box::new(click)));
     }
     link::read(record, format, zone).map(|link| Content::Link(Box::new(link)))

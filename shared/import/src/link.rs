@@ -11,20 +11,8 @@ const URL: &[&str] = &["longurl", "originalurl", "destinationurl", "destination"
 /// Whole short links. One that somebody has chosen comes before the one that was generated.
 const SHORT_URL: &[&str] =
     &["customlink", "custombitlink", "custombitlinks", "shorturl", "shortlink", "bitlink", "link"];
-const CODE: &[&str] = &[
-    "shortcode",
-    "customcode",
-    "code",
-    "keyword",
-    "slug",
-    "slashtag",
-    "shortid",
-    "path",
-    "alias",
-    "key",
-    "address",
-    "source",
-];
+const CODE: &[&str] =
+    &["shortcode", "customcode", "code", "keyword", "slug", "slashtag", "shortid", "path", "alias", "key", "address"];
 pub(crate) const HOST: &[&str] = &["domainfullname", "domain", "host"];
 const TITLE: &[&str] = &["title", "label", "name"];
 const DESCRIPTION: &[&str] = &["description", "note", "notes", "comment", "comments"];
@@ -35,9 +23,12 @@ const VALID_FROM: &[&str] = &["validfrom", "validsince", "metavalidsince"];
 const MAX_CLICKS: &[&str] = &["maxclicks", "maxvisits", "metamaxvisits"];
 const FALLBACK: &[&str] = &["fallbackurl", "expiredurl"];
 const FORWARD: &[&str] = &["forwardquery", "forwardparameters", "redirectwithquery", "paramforwarding"];
-const CLICKS: &[&str] =
+pub(crate) const CLICKS: &[&str] =
     &["clicks", "totalclicks", "visits", "hits", "visitcount", "visitssummarytotal", "visitscount", "engagements"];
-const PASSWORD: &[&str] = &["password", "secretkey", "isprotected"];
+const PASSWORD: &[&str] = &["password", "secretkey", "isprotected", "protected", "haspassword", "passwordprotected"];
+const DISABLED: &[&str] = &["isdisabled", "disabled", "banned"];
+const ENABLED: &[&str] = &["isactive", "isenabled", "enabled"];
+const STATUS: &[&str] = &["linkstatus", "status"];
 /// What changes how a link works, and isn't there here.
 const UNSUPPORTED: [&str; 7] = ["cloaking", "rewrite", "proxy", "unsafe", "testvariants", "hasredirectrules", "image"];
 
@@ -76,6 +67,8 @@ pub struct LinkRow {
     pub archived: bool,
     /// Whether it was switched off.
     pub is_disabled: bool,
+    /// Whether it has had all the clicks that it may have.
+    pub is_used_up: bool,
     /// Whether visitors need a password or a key, which no export has.
     pub is_protected: bool,
     /// Members of a request for a new link that no other system has, as our own export has them.
@@ -84,8 +77,9 @@ pub struct LinkRow {
     pub ignored: Vec<String>,
 }
 
+/// Whether a record is a link, also if its destination is missing.
 pub(crate) fn is_link(record: &Record) -> bool {
-    record.get(URL).is_some() || own_url(record).is_some()
+    record.has_any(URL) || own_url(record).is_some()
 }
 
 /// In a table that has nothing but links, `link` is the destination.
@@ -100,18 +94,32 @@ pub(crate) fn read(record: &Record, format: Format, zone: &TimeZone) -> Result<L
         None => (own_url(record).ok_or(BadRow::NoUrl)?, true),
     };
     let short = if is_plain { None } else { record.text(SHORT_URL) };
-    let (host, code) = short.as_deref().map(parts_of).unwrap_or_default();
-    let code = record.text(CODE).map(|code| code.trim_matches('/').to_owned()).or(code).filter(|code| !code.is_empty());
-    // The list of a domain's links at Short.io has the domain itself.
-    if code.is_none() && format == Format::Shortio {
+    let (host, code) = short.map(|short| parts_in(format, short)).unwrap_or_default();
+    let code = code_of(record).map(|code| code.trim_matches('/').to_owned()).or(code).filter(|code| !code.is_empty());
+    // Their lists of a domain's links have the domain itself.
+    let is_own_address = match format {
+        Format::Shortio => code.is_none(),
+        Format::Dub => code.as_deref().map_or(host.is_some(), |code| code == "_root"),
+        _ => false,
+    };
+    if is_own_address {
         return Err(BadRow::NoCode);
     }
-    let time = |names, name| match record.get(names) {
+    let given = |names| record.get(names).filter(|time| !moment::is_never(time));
+    let time = |names, name| match given(names) {
         Some(value) => moment::read(value, zone).map(Some).ok_or(BadRow::Time(name)),
         None => Ok(None),
     };
-    let created_at = record.get(CREATED).and_then(|value| moment::read(value, zone));
-    let lost_date = (created_at.is_none() && record.get(CREATED).is_some()).then(|| "created_at".to_owned());
+    let created_at = given(CREATED).and_then(|value| moment::read(value, zone));
+    let (clicks, max_clicks) = (clicks_of(record), record.count(MAX_CLICKS));
+    let is_unread = |names| record.count(names).is_none() && record.get(names).is_some();
+    let lost = [
+        ("created_at", created_at.is_none() && given(CREATED).is_some()),
+        ("clicks", is_unread(CLICKS)),
+        ("max_clicks", is_unread(MAX_CLICKS)),
+    ];
+    let lost = lost.into_iter().filter(|(_, is_lost)| *is_lost).map(|(name, _)| name.to_owned());
+    let max_clicks = max_clicks.filter(|max| *max > 0);
     let (rules, lost_rules) = rules::of(record);
     let unsupported = UNSUPPORTED.into_iter().filter(|name| record.is(&[name])).map(str::to_owned);
     Ok(LinkRow {
@@ -124,18 +132,37 @@ pub(crate) fn read(record: &Record, format: Format, zone: &TimeZone) -> Result<L
         created_at,
         expires_at: time(EXPIRES, "expires_at")?,
         valid_from: time(VALID_FROM, "valid_from")?,
-        max_clicks: record.count(MAX_CLICKS),
+        max_clicks,
         fallback_url: record.text(FALLBACK),
         forward_query: record.is(FORWARD),
         rules,
-        clicks: clicks_of(record),
+        clicks,
         archived: record.is(&["archived", "isarchived"]) || record.text(&["archivedat"]).is_some(),
-        is_disabled: record.is(&["isdisabled", "banned"])
-            || record.get(&["isactive"]).is_some() && !record.is(&["isactive"]),
-        is_protected: record.is(PASSWORD),
+        is_disabled: is_disabled(record),
+        is_used_up: is_used_up(record, clicks, max_clicks),
+        is_protected: record.is_any(PASSWORD),
         own: own(record),
-        ignored: unsupported.chain(lost_rules).chain(lost_date).collect(),
+        ignored: unsupported.chain(lost_rules).chain(lost).collect(),
     })
+}
+
+/// In YOURLS' own pair of columns, `source` is the code; elsewhere it is what has made the link.
+fn code_of(record: &Record) -> Option<String> {
+    let is_pair = || URL.iter().all(|name| record.has(name) == (*name == "target"));
+    record.text(CODE).or_else(|| record.text(&["source"]).filter(|_| is_pair()))
+}
+
+fn is_disabled(record: &Record) -> bool {
+    let is_off = |text: String| matches!(&*text.to_lowercase(), "inactive" | "disabled");
+    record.is_any(DISABLED)
+        || ENABLED.iter().any(|name| record.get(&[name]).is_some() && !record.is(&[name]))
+        || STATUS.iter().any(|name| record.text(&[name]).is_some_and(is_off))
+}
+
+/// Of our own links, `used` counts what the maximum counts.
+fn is_used_up(record: &Record, clicks: Option<u64>, max_clicks: Option<u64>) -> bool {
+    let used = record.count(&["used"]).or(clicks).unwrap_or_default();
+    record.get(&["exhaustedat"]).is_some() || max_clicks.is_some_and(|max| used >= max)
 }
 
 /// All that were counted: those of our own export may have been imported there.
@@ -154,8 +181,17 @@ fn own(record: &Record) -> Vec<(&'static str, Value)> {
     texts.chain(values).collect()
 }
 
-/// Host and code of a short link, such as `https://bit.ly/launch` or `bit.ly/launch`. A code may have slashes, and no dots.
-pub(crate) fn parts_of(short: &str) -> (Option<String>, Option<String>) {
+/// Host and code of a short link. Polr calls the code so.
+fn parts_in(format: Format, short: String) -> (Option<String>, Option<String>) {
+    match format {
+        Format::Polr if !short.contains("://") => (None, Some(short)),
+        _ => parts_of(&short, matches!(format, Format::Bitly | Format::Dub | Format::Shortio)),
+    }
+}
+
+/// Host and code of a short link, such as `https://bit.ly/launch` or `bit.ly/launch`. A code may have slashes. What has dots and stands
+/// alone may be a host.
+pub(crate) fn parts_of(short: &str, may_be_host: bool) -> (Option<String>, Option<String>) {
     let (has_scheme, rest) = short.split_once("://").map_or((false, short), |(_, rest)| (true, rest));
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     match rest.split_once('/') {
@@ -166,7 +202,8 @@ pub(crate) fn parts_of(short: &str) -> (Option<String>, Option<String>) {
                 Some(code.to_owned()).filter(|code| !code.is_empty()),
             )
         }
-        _ if rest.contains('.') => (Some(rest.to_owned()), None),
+        _ if rest.is_empty() => (None, None),
+        _ if has_scheme || may_be_host && rest.contains('.') => (Some(rest.to_owned()), None),
         _ => (None, Some(rest.to_owned())),
     }
 }

@@ -2,6 +2,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+/// Sums of such counts are still exact in JSON.
+const LARGEST: u64 = 1_000_000_000_000_000;
+
 /// Values under names, which have only lower-case letters and digits: `Long URL`, `long_url` and `longUrl` are one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
@@ -27,6 +30,11 @@ impl Record {
         self.fields.iter().any(|(own, _)| **own == *name)
     }
 
+    /// Whether it has one of these names.
+    pub(crate) fn has_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.has(name))
+    }
+
     /// What stands under the first of these names that has something.
     pub(crate) fn get(&self, names: &[&str]) -> Option<&Value> {
         let value_of = |name: &&str| self.fields.iter().find(|(own, value)| **own == **name && !is_empty(value));
@@ -38,17 +46,22 @@ impl Record {
         text_of(self.get(names)?)
     }
 
-    /// A number, also with separators of thousands.
+    /// A number, also with separators of thousands, and as programs write it that know fractions only: `12.0`.
     pub(crate) fn count(&self, names: &[&str]) -> Option<u64> {
         let digits: String =
             self.text(names)?.chars().filter(|character| !matches!(character, ',' | ' ' | '\u{a0}')).collect();
-        digits.parse().ok()
+        digits.strip_suffix(".0").unwrap_or(&digits).parse().ok().map(|count: u64| count.min(LARGEST))
     }
 
     /// Whether something is said to be so.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
         let says_so = |text: String| !matches!(&*text.to_lowercase(), "0" | "false" | "no" | "off");
         self.text(names).is_some_and(says_so)
+    }
+
+    /// Whether something is said to be so under one of these names.
+    pub(crate) fn is_any(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.is(&[name]))
     }
 }
 

@@ -15,11 +15,38 @@ const KNOWN: [(&str, &[&str]); 2] = [
     ("_log", &["clickid", "clicktime", "shorturl", "referrer", "useragent", "ipaddress", "countrycode"]),
 ];
 
-/// Whether a text has statements that insert rows.
+/// A table with more columns has no links. Each statement that inserts rows looks through the columns that it names.
+const MOST_COLUMNS: usize = 200;
+
+/// Whether a text has lines that begin statements which insert rows, or begins with a table.
 pub(crate) fn is_dump(text: &str) -> bool {
-    let begins =
-        |line: &str| line.trim_start().get(..11).is_some_and(|start| start.eq_ignore_ascii_case("insert into"));
-    text.lines().any(begins)
+    let begins = |line: &str, starts: &[[&str; 2]]| {
+        let mut words = line.split_whitespace();
+        let start = [words.next(), words.next()].map(Option::unwrap_or_default);
+        starts
+            .iter()
+            .any(|[first, second]| start[0].eq_ignore_ascii_case(first) && start[1].eq_ignore_ascii_case(second))
+    };
+    let is_comment = |line: &&str| line.is_empty() || ["--", "#", "/*"].iter().any(|mark| line.starts_with(mark));
+    let first = text.lines().map(str::trim_start).find(|line| !is_comment(line)).unwrap_or_default();
+    begins(first, &[["create", "table"], ["drop", "table"]])
+        || text.lines().any(|line| begins(line, &[["insert", "into"], ["insert", "ignore"]]))
+}
+
+/// The columns of a table.
+#[derive(Clone)]
+struct Columns {
+    names: Rc<[Rc<str>]>,
+    /// Whether its rows are links or clicks. A dump has other tables, too.
+    is_wanted: bool,
+}
+
+impl Columns {
+    fn of(names: Vec<Rc<str>>) -> Self {
+        let full = Record::new(0, names.iter().take(MOST_COLUMNS).cloned().map(|name| (name, Value::Bool(true))));
+        let is_wanted = names.len() <= MOST_COLUMNS && (link::is_link(&full) || click::is_click(&full));
+        Self { names: names.into(), is_wanted }
+    }
 }
 
 pub(crate) fn records(text: &str) -> Vec<Found> {
@@ -64,7 +91,7 @@ impl<'t> Dump<'t> {
     }
 
     /// Learns the columns of a table.
-    fn table(&mut self, columns: &mut HashMap<String, Vec<Rc<str>>>) {
+    fn table(&mut self, columns: &mut HashMap<String, Columns>) {
         let Some(table) = self.name() else { return };
         let (mut names, mut depth, mut is_first) = (Vec::new(), 0_u32, false);
         while let Some(token) = self.token() {
@@ -82,17 +109,16 @@ impl<'t> Dump<'t> {
                 _ => is_first = false,
             }
         }
-        columns.insert(table, names);
+        columns.insert(table, Columns::of(names));
     }
 
     /// The rows of a statement.
-    fn rows(&mut self, columns: &HashMap<String, Vec<Rc<str>>>, is_latin: bool, found: &mut Vec<Found>) {
+    fn rows(&mut self, columns: &HashMap<String, Columns>, is_latin: bool, found: &mut Vec<Found>) {
         let Some(table) = self.name() else { return };
         let known = || {
             let (_, names) = KNOWN.iter().find(|(end, _)| table.ends_with(end))?;
-            Some(names.iter().map(|name| Rc::from(*name)).collect())
+            Some(Columns::of(names.iter().map(|name| Rc::from(*name)).collect()))
         };
-        let mut names: Vec<Rc<str>> = columns.get(&table).cloned().or_else(known).unwrap_or_default();
         let mut given = Vec::new();
         loop {
             match self.token() {
@@ -103,12 +129,9 @@ impl<'t> Dump<'t> {
                 Some(_) => {}
             }
         }
-        if !given.is_empty() {
-            names = given;
-        }
-        // A dump has other tables, too.
-        let full = Record::new(0, names.iter().cloned().map(|name| (name, Value::Bool(true))));
-        let is_wanted = link::is_link(&full) || click::is_click(&full);
+        let of_table = || columns.get(&table).cloned().or_else(known);
+        let columns = if given.is_empty() { of_table() } else { Some(Columns::of(given)) };
+        let Columns { names, is_wanted } = columns.unwrap_or_else(|| Columns::of(Vec::new()));
         while let Some(token) = self.token() {
             match token {
                 Token::Sign(b'(') => {
@@ -147,8 +170,17 @@ impl<'t> Dump<'t> {
         }
     }
 
-    /// The name of a table.
+    /// The name of a table, without that of its database.
     fn name(&mut self) -> Option<String> {
+        let mut name = self.part_of_name()?;
+        while self.text[self.at..].starts_with('.') {
+            self.at += 1;
+            name = self.part_of_name()?;
+        }
+        name.rsplit('.').next().map(str::to_owned)
+    }
+
+    fn part_of_name(&mut self) -> Option<String> {
         loop {
             match self.token()? {
                 Token::Name(name) => return Some(name),

@@ -43,12 +43,35 @@ fn a_cell_without_an_end_does_not_reach_over_the_whole_file() {
 }
 
 #[test]
+fn a_description_of_nothing_but_lines_is_one_cell() {
+    let table =
+        format!("code,url,description\na,https://a.example/,\"{}\"\nb,https://b.example/,\n", "\n".repeat(2_000));
+
+    assert_eq!(lines(&table), expected(&[(2, "a"), (2_003, "b")]));
+}
+
+#[test]
+fn a_table_of_too_many_columns_has_no_links() {
+    let dump = |columns: usize| {
+        let more: String = (3..=columns).map(|column| format!(", `c{column}` int")).collect();
+        let row = format!("('a', 'http://a.example/'{})", ", 1".repeat(columns - 2));
+        format!("CREATE TABLE `t` (`keyword` text, `url` text{more});\nINSERT INTO `t` VALUES {row};\n")
+    };
+
+    assert_eq!(lines(&dump(200)), expected(&[(2, "a")]));
+    assert!(read(&dump(201), &Reading::default()).is_err());
+}
+
+#[test]
 fn half_a_document_has_its_first_half() {
     let document = "{\"links\": [\n{\"slug\": \"a\", \"url\": \"https://a.example/\"},\n{\"slug\": \"b\", \"url\": tru},\n\
                     {\"slug\": \"c\", \"url\": \"https://c.example/]}\"},\n{\"slug\": \"d\", \"url\": \"https://d.ex";
 
     let expected = expected(&[(2, "a"), (3, "this isn't valid JSON"), (4, "c"), (5, "this isn't valid JSON")]);
     assert_eq!(lines(document), expected);
+
+    let by_line = "{\"slug\": \"a\", \"url\": \"https://a.example/\"}\n{\"slug\": \"b\", \"url\": \"https://b.ex";
+    assert_eq!(lines(by_line), [(1, "a".to_owned()), (2, "this isn't valid JSON".to_owned())]);
 }
 
 #[test]

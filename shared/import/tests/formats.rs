@@ -4,7 +4,7 @@
 
 use jiff::tz::TimeZone;
 use linklet_domain::Timestamp;
-use linklet_import::{ClickRow, Content, Format, LinkRow, Reading, read};
+use linklet_import::{BadRow, ClickRow, Content, Format, LinkRow, Reading, read, read_items};
 use serde_json::json;
 
 fn at(text: &str) -> Option<Timestamp> {
@@ -220,6 +220,7 @@ fn a_visit_of_shlink_is_a_click() {
         country: text("ES"),
         city: text("Madrid"),
         address: None,
+        is_bot: Some(false),
     };
     assert_eq!((format, rows), (Format::Shlink, vec![Content::Click(Box::new(click))]));
 }
@@ -379,4 +380,205 @@ fn a_rule_of_shlink_is_kept_if_there_is_such_a_rule() {
         [json!({"url": "https://acme.example/no", "conditions": [{"type": "country", "value": "NO"}]})]
     );
     assert_eq!(links[0].ignored, ["rules"]);
+}
+
+/// The clicks of a text that has nothing else.
+fn clicks(export: &str) -> Vec<ClickRow> {
+    let clicks = rows(export).1.into_iter().map(|row| match row {
+        Content::Click(click) => *click,
+        Content::Link(link) => panic!("{link:?} is a link"),
+    });
+    clicks.collect()
+}
+
+/// Why the only row of a text can't be read.
+fn refusal(export: &str) -> BadRow {
+    let [row] = &read(export, &Reading::default()).unwrap().rows[..] else { panic!("{export}") };
+    row.content.clone().unwrap_err()
+}
+
+#[test]
+fn what_has_a_code_and_a_time_is_not_always_a_click() {
+    let days = "short_code,date,total_clicks,human_clicks\nlaunch,2024-05-01,3,2\n";
+    assert!(read(days, &Reading::default()).is_err());
+    assert!(read("code,date\nlaunch,2024-05-01\n", &Reading::default()).is_err());
+
+    let without_url = "keyword,url,title,timestamp,ip,clicks\nlaunch,,,2014-03-08 00:38:44,,1\n";
+    assert_eq!(refusal(without_url), BadRow::NoUrl);
+}
+
+#[test]
+fn a_click_of_dub_has_the_destination_of_its_link() {
+    let export = "Event,Destination URL,Link,Country,Referrer,Referrer URL,Date,Click ID\n\
+                  click,https://acme.example/,https://dub.sh/launch,DE,(direct),(direct),2024-05-01T08:00:00.000Z,c1\n";
+
+    let [click] = &clicks(export)[..] else { panic!() };
+
+    let told = (&*click.code, click.host.as_deref(), click.id.as_deref(), click.country.as_deref());
+    assert_eq!(told, ("launch", Some("dub.sh"), Some("c1"), Some("DE")));
+    assert_eq!(click.referrer, None);
+}
+
+#[test]
+fn a_visit_in_a_csv_file_of_shlink_may_be_of_a_bot() {
+    let export = "Date,Potential bot,User agent,Referer,Country,Country code,Visited URL,Type\n\
+                  2024-05-01T08:00:00Z,1,Bot,,Germany,DE,https://s.test/123,valid_short_url\n";
+
+    let [click] = &clicks(export)[..] else { panic!() };
+
+    assert_eq!((&*click.code, click.is_bot, click.country.as_deref()), ("123", Some(true), Some("DE")));
+}
+
+#[test]
+fn a_source_is_a_code_only_beside_a_target() {
+    let table = links("url,title,source\nhttps://acme.example/,A,newsletter\n").1;
+    assert_eq!(table[0].code, None);
+
+    let root = r#"{"links": [{"originalURL": "https://acme.example/", "path": "", "source": "website"}]}"#;
+    assert_eq!(refusal(root), BadRow::NoCode);
+}
+
+#[test]
+fn the_address_of_a_domain_of_dub_has_no_code() {
+    let answer = r#"[{"domain": "go.example", "key": "_root", "url": "https://acme.example/", "shortLink": "https://go.example"}]"#;
+    assert_eq!(refusal(answer), BadRow::NoCode);
+    assert_eq!(refusal("Short link,Destination URL\ngo.example,https://acme.example/\n"), BadRow::NoCode);
+}
+
+#[test]
+fn links_that_did_not_work_are_told_from_those_that_did() {
+    let told = |name: &str, value: &str| {
+        let table = format!("code,url,{name}\na,https://acme.example/,{value}\n");
+        let link = links(&table).1.remove(0);
+        (link.is_protected, link.is_disabled)
+    };
+    for name in ["password", "hasPassword", "Password protected", "Has password", "protected"] {
+        assert_eq!((told(name, "yes"), told(name, "no")), ((true, false), (false, false)), "{name}");
+    }
+    for (name, off, on) in [
+        ("status", "Inactive", "active"),
+        ("status", "disabled", "301"),
+        ("link_status", "disabled", "enabled"),
+        ("enabled", "false", "true"),
+        ("is_active", "0", "1"),
+        ("disabled", "true", "false"),
+    ] {
+        assert_eq!((told(name, off), told(name, on)), ((false, true), (false, false)), "{name}");
+    }
+}
+
+#[test]
+fn a_link_is_used_up_when_it_has_had_its_clicks() {
+    let told = |row: &str| {
+        let table =
+            format!("short_code,original_url,max_clicks,total_clicks,used,exhausted_at\na,https://a.example/,{row}\n");
+        links(&table).1[0].is_used_up
+    };
+
+    assert_eq!(["3,3,,", "3,9,3,", "3,,,2024-05-01T08:00:00Z"].map(told), [true; 3]);
+    assert_eq!(["3,2,,", "3,9,2,", "3,,,", ",9,,", "0,9,,"].map(told), [false; 5]);
+}
+
+#[test]
+fn a_total_is_read_or_named_as_ignored() {
+    let told = |clicks: &str| {
+        let link = links(&format!("code;url;clicks\na;https://acme.example/;{clicks}\n")).1.remove(0);
+        (link.clicks, link.ignored)
+    };
+
+    for (text, clicks) in [("12.0", 12), ("1,204", 1_204), ("9999999999999999", 1_000_000_000_000_000)] {
+        assert_eq!(told(text), (Some(clicks), vec![]), "{text}");
+    }
+    for text in ["1.234", "many", "-1"] {
+        assert_eq!(told(text), (None, vec!["clicks".to_owned()]), "{text}");
+    }
+    assert_eq!(told(""), (None, vec![]));
+}
+
+#[test]
+fn times_are_read_as_systems_write_them() {
+    let table = |time: &str| format!("code;url;created;expires\na;https://acme.example/;{time};{time}\n");
+    let reading = Reading { zone: TimeZone::get("Asia/Tokyo").unwrap(), ..Reading::default() };
+    for (text, time) in [
+        ("2020-10-26 17:20:40+00", "2020-10-26T17:20:40Z"),
+        ("2020-10-26 17:20:40.123+00", "2020-10-26T17:20:40.123Z"),
+        ("2020-10-26 17:20:40.5+05:30", "2020-10-26T11:50:40.5Z"),
+        ("2020-10-26 17:20:40 +0200", "2020-10-26T15:20:40Z"),
+        ("2020-10-26 17:20:40.123 UTC", "2020-10-26T17:20:40.123Z"),
+        ("2020-10-26T17:20:40+0000", "2020-10-26T17:20:40Z"),
+        ("2020-10-26 17:20:40", "2020-10-26T08:20:40Z"),
+        ("20240131", "2024-01-30T15:00:00Z"),
+        ("2024-01-31", "2024-01-30T15:00:00Z"),
+        ("Jan 31, 2024", "2024-01-30T15:00:00Z"),
+        ("1706659200", "2024-01-31T00:00:00Z"),
+        ("1706659200.0", "2024-01-31T00:00:00Z"),
+        ("1706659200000", "2024-01-31T00:00:00Z"),
+    ] {
+        let content = read(&table(text), &reading).unwrap().rows.remove(0).content.unwrap();
+        let Content::Link(link) = content else { panic!("{text}") };
+        assert_eq!((link.created_at, link.expires_at), (at(time), at(time)), "{text}");
+    }
+    for never in ["0", "0000-00-00", "0000-00-00 00:00:00", "never", "Never"] {
+        let link = links(&table(never)).1.remove(0);
+        assert_eq!((link.created_at, link.expires_at, link.ignored), (None, None, vec![]), "{never}");
+    }
+    assert_eq!(refusal(&table("20241331")), BadRow::Time("expires_at"));
+}
+
+#[test]
+fn a_code_may_have_a_dot() {
+    let table = "short_url,long_url,is_disabled\nv1.x,https://acme.example/,0\n";
+    only(table, Format::Polr, link("https://acme.example/", "v1.x"));
+    only("short_url,url\nv1.x,https://acme.example/\n", Format::Table, link("https://acme.example/", "v1.x"));
+}
+
+#[test]
+fn elements_of_a_list_have_their_places() {
+    let items =
+        [json!(1), json!({"code": "a", "url": "https://a.example/"}), json!({"code": "b", "tags": [{"name": "x"}]})];
+
+    let import = read_items(&items, &Reading::default()).unwrap();
+
+    let told: Vec<_> = import.rows.iter().map(|row| (row.line, row.content.as_ref().err())).collect();
+    assert_eq!(told, [(1, Some(&BadRow::NoObject)), (2, None), (3, Some(&BadRow::NoUrl))]);
+}
+
+#[test]
+fn every_document_of_a_text_is_read() {
+    let page = |code: &str| {
+        format!(r#"{{"links": [{{"slug": "{code}", "url": "https://a.example/"}}], "tags": [{{"url": 1}}]}}"#)
+    };
+    let line = |code: &str| {
+        format!(r#"{{"slug": "{code}", "url": "https://a.example/", "rules": [{{"url": "https://b.example/"}}]}}"#)
+    };
+    let list = |code: &str| format!("[{}]", line(code));
+    for texts in [[page("a"), page("b")], [list("a"), list("b")], [line("a"), line("b")]] {
+        for between in ["", "\n"] {
+            let codes: Vec<_> = links(&texts.join(between)).1.into_iter().map(|link| link.code.unwrap()).collect();
+            assert_eq!(codes, ["a", "b"], "{texts:?}");
+        }
+    }
+}
+
+#[test]
+fn dumps_are_read_however_they_insert_rows() {
+    let row = "('a','http://a.example/','','2014-03-08 00:38:44','',1);";
+    for dump in [
+        format!("INSERT IGNORE INTO `yourls_url` VALUES {row}"),
+        format!("INSERT INTO `shop`.`yourls_url` VALUES {row}"),
+        format!("insert into shop.yourls_url values {row}"),
+        format!("/* a dump */\n{} INSERT INTO `yourls_url` VALUES {row}", YOURLS_COLUMNS.replace('\n', " ")),
+    ] {
+        let (_, links) = links(&dump);
+        assert_eq!((links.len(), links[0].code.as_deref()), (1, Some("a")), "{dump}");
+    }
+}
+
+#[test]
+fn a_line_for_excel_before_the_header_is_skipped() {
+    let import = read("sep=;\nurl;code\nhttps://a.example/?a,b,c;a\n", &Reading::default()).unwrap();
+
+    let row = &import.rows[0];
+    let expected = Content::Link(Box::new(link("https://a.example/?a,b,c", "a")));
+    assert_eq!((row.line, &row.content), (3, &Ok(expected)));
 }

@@ -135,16 +135,16 @@ fn ids_of(clicks: &[&ClickRow]) -> Vec<ClickId> {
 
 const NO_LINK: &str = "the workspace has imported no link with this short code";
 
-/// The user agent of clicks that come without one: it names no browser, and no bot.
-const UNKNOWN_AGENT: &str = "Mozilla/5.0";
+/// The user agents of clicks that come without one: a person's that names no browser, and a bot's.
+const UNKNOWN_AGENTS: [&str; 2] = ["Mozilla/5.0", "bot"];
 
 /// A visitor without an address is recognized by user agent and place.
 fn visitor(click: &ClickRow, salt: &Salt) -> Visitor {
-    let ClickRow { referrer, user_agent, country, city, address, .. } = click;
+    let ClickRow { referrer, user_agent, country, city, address, is_bot, .. } = click;
+    let agent = user_agent.as_deref().unwrap_or(UNKNOWN_AGENTS[usize::from(*is_bot == Some(true))]);
     let agent_and_place = || format!("{user_agent:?} {country:?} {city:?}");
     let address = address.clone().unwrap_or_else(agent_and_place);
     let country = country.as_deref().and_then(|country| CountryCode::parse(country).ok());
-    let visitor = Visitor::new(IpHash::of(&address, salt))
-        .with_headers(Some(user_agent.as_deref().unwrap_or(UNKNOWN_AGENT)), referrer.as_deref());
+    let visitor = Visitor::new(IpHash::of(&address, salt)).with_headers(Some(agent), referrer.as_deref());
     Visitor { imported: true, ..visitor.at_place(country, city.as_deref()) }
 }

@@ -417,3 +417,26 @@ async fn a_click_without_a_user_agent_is_of_a_person() {
     let [click] = &test.db.clicks().latest(link.id(), 10).await.unwrap()[..] else { panic!("one click") };
     assert_eq!(click.visitor.user_agent, "Mozilla/5.0");
 }
+
+#[tokio::test]
+async fn a_link_that_was_used_up_comes_disabled() {
+    let test = Fixture::new();
+    let items = json!([{"shortCode": "three", "longUrl": "https://example.com/", "meta": {"maxVisits": 3}, "visitsSummary": {"total": 3}}, 5]);
+
+    let answer = test.send(json!({"items": items, "format": "shlink"})).await;
+
+    let lines: Vec<_> = answer.json()["results"].as_array().unwrap().iter().map(|row| row["line"].clone()).collect();
+    assert_eq!((statuses(&rows(&answer)), lines), (vec!["created", "invalid"], vec![json!(1), json!(2)]));
+    assert_eq!(rows(&answer)[0].2, "it is disabled, since it was used as often as it may be");
+    assert_eq!(test.db.link("three").await.availability.state, LinkState::Inactive);
+}
+
+#[tokio::test]
+async fn days_of_an_export_are_no_clicks() {
+    let test = Fixture::new();
+    test.import(json!({"text": LAUNCH})).await;
+
+    let answer = test.send(json!({"text": "short_code,date,total_clicks\nlaunch,2026-11-01,500\n"})).await;
+
+    assert_eq!((answer.status, test.db.link("launch").await.imported_clicks), (400, Some(10)));
+}
