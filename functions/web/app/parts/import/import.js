@@ -181,10 +181,10 @@ export function ImportDrawer({ onClose }) {
             ${FORMATS.filter(([name]) => name !== seen?.format || name === format).map(([name, label]) => html`<option value=${name}>${label}</option>`)}
           <//>
           <${Field} label="Old short domain" isOptional placeholder="bit.ly" spellcheck="false" autocapitalize="none" hint="For rows that have a code and no short URL." value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
-          <${Field} label="Time zone" as="select" hint="For times without one. Use the same zone each time you import this file, or its clicks count twice." value=${timezone} onChange=${(/** @type {any} */ event) => chooseZone(event.target.value)}>
-            ${[...new Set([...zones, timezone])].map((zone) => html`<option value=${zone}>${zone.replaceAll('_', ' ')}</option>`)}
-          <//>
         </div>
+        <${Field} label="Time zone" as="select" hint="For times without one. Use the same zone each time you import this file, or its clicks count twice." value=${timezone} onChange=${(/** @type {any} */ event) => chooseZone(event.target.value)}>
+          ${[...new Set([...zones, timezone])].map((zone) => html`<option value=${zone}>${zone.replaceAll('_', ' ')}</option>`)}
+        <//>
         <${TagInput} label="Tags for all links" isOptional value=${tags} onChange=${setTags} known=${known} />
         <${Conflicts} value=${conflict} onChange=${chooseConflict} />`}
     </div>
