@@ -148,10 +148,15 @@ def test_clicks_that_come_before_their_links_count_once(tabs: Tabs, account: Acc
         f"INSERT INTO `yourls_url` VALUES ('{code}','https://example.com/y','Y','2026-11-01 10:00:00','192.0.2.1',9);\n"
     )
     tab = tabs.open(account)
-    for links, counted in (("1 imported", "5 imported"), ("1 already here", "5 already here")):
+    for links, counted, offered in (("1 imported", "5 imported", "Europe/Zurich"), ("1 already here", "5 already here", "Asia/Tokyo")):
         drawer = open_drawer(tab, dump, name="yourls.sql")
+        # Times in another zone would be other clicks.
+        zone = drawer.get_by_label("Time zone")
+        expect(zone).to_have_value(offered)
+        zone.select_option("Asia/Tokyo")
         tab.press(tab.button("Import", drawer))
         result(tab, f"Links{links}", f"Clicks{counted}", "Import finished.")
+        expect(drawer.get_by_text("Imported clicks appear in statistics")).to_have_count(int(offered != "Asia/Tokyo"))
         tab.press(tab.button("Done", drawer))
     assert account.call("GET", f"/api/links/{code}")["imported_clicks"] == 4
 

@@ -25,7 +25,7 @@ test('a table is cut between its rows, each piece with the header', () => {
 test('a quotation mark that is missing costs one row', () => {
   const [piece] = cut('code,url\na,"https://a.example/"\n\nb,"open\nc,https://c.example/');
 
-  assert.deepEqual(piece, { text: 'code,url\na,"https://a.example/"\n\nb,"open\nc,https://c.example/', firstLine: 1, lines: [2, 4, 5], mayBeOther: false });
+  assert.deepEqual(piece, { text: 'code,url\na,"https://a.example/"\n\nb,"open\nc,https://c.example/', firstLine: 1, lines: [2, 4, 5], doubtful: [], damaged: [], mayBeOther: false });
 });
 
 test('a list of objects is cut between them, wherever it is', () => {
@@ -79,15 +79,77 @@ test('what comes after a list of objects is none of them', () => {
 });
 
 test('records that equal each other stay together', () => {
-  const row = (at) => `c,2026-01-01 00:00:${String(at % 60).padStart(2, '0')}\n`;
+  const row = (at) => `c,2026-01-01 00:${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}\n`;
   const before = Array.from({ length: 498 }, (_, at) => row(at));
 
-  const pieces = cut(`code,time\n${before.join('')}${row(7).repeat(5)}${row(8)}`, 1_000);
+  const pieces = cut(`code,time\n${before.join('')}${row(498).repeat(5)}${row(499)}`, 1_000);
 
   assert.deepEqual(pieces.map(({ lines, firstLine }) => [lines.length, firstLine]), [[498, 1], [6, 499]]);
-  assert.equal(pieces[1].text, `code,time\n${row(7).repeat(5)}${row(8)}`);
+  assert.equal(pieces[1].text, `code,time\n${row(498).repeat(5)}${row(499)}`);
   // More of them than a request has are cut anyway.
   assert.deepEqual(cut(`code,time\n${row(7).repeat(501)}`, 1_000).map(({ lines }) => lines.length), [500, 1]);
+});
+
+test('equal records stay together with others between them, and without a newline', () => {
+  const before = (count) => Array.from({ length: count }, (_, at) => `c${at},2026-01-01 00:00:00\n`).join('');
+  const [a, b] = ['a,2026-01-01 00:00:01\n', 'b,2026-01-01 00:00:01\n'];
+
+  assert.deepEqual(cut(`code,time\n${before(499)}${a}${b}${a}`, 1_000).map(({ lines }) => lines.length), [499, 3]);
+  assert.deepEqual(cut(`code,time\n${before(498)}${b}${a}${b}${a.trim()}`, 1_000).map(({ lines }) => lines.length), [498, 4]);
+  assert.deepEqual(cut(`code,time\n${before(499)}${a}${a.trim()}`, 1_000).map(({ lines }) => lines.length), [499, 2]);
+  // However they are mixed, a request has at least half of the rows that it may have.
+  assert.deepEqual(cut(`code,time\n${(a + b).repeat(600)}`, 1_000).map(({ lines }) => lines.length), [500, 500, 200]);
+});
+
+test('where a file is cut does not depend on how it is read', () => {
+  const rows = Array.from({ length: 1_700 }, (_, at) => `c${(at * 7) % 97},https://example.com/${'x'.repeat((at * 31) % 400)}\n`).join('');
+
+  assert.deepEqual(cut(`code,url\n${rows}`, 1_000), cut(`code,url\n${rows}`, 65_536));
+});
+
+test('a dump with a statement for each row is cut as one with many', () => {
+  const insert = (at) => `INSERT INTO \`y_url\` (\`keyword\`, \`url\`) VALUES ('c${at}', 'https://example.com/${at}');\n`;
+  const other = "INSERT INTO `y_options` VALUES (1,'a');\n";
+
+  const pieces = cut(Array.from({ length: 1_001 }, (_, at) => `${insert(at)}${at % 300 ? '' : other}`).join(''), 1_000);
+
+  assert.deepEqual(pieces.map(({ lines }) => lines.length), [500, 500, 1]);
+  assert.equal(pieces[2].text, "INSERT INTO `y_url` (`keyword`, `url`) VALUES ('c1000', 'https://example.com/1000');");
+  assert.deepEqual(pieces[0].lines.slice(0, 3), [1, 3, 4]);
+});
+
+test('objects without a list are cut one by one', () => {
+  const object = (at) => `{"url": "https://example.com/${at}", "tags": [{"name": "a"}]}`;
+
+  const pieces = cut(Array.from({ length: 501 }, (_, at) => object(at)).join('\n'), 1_000);
+
+  assert.deepEqual(pieces.map(({ lines, firstLine }) => [lines.length, firstLine]), [[500, 1], [1, 501]]);
+  assert.equal(pieces[1].text, `[${object(500)}]`);
+  // The last of them is damaged.
+  assert.deepEqual(cut(`${object(0)}\n${object(1).slice(0, -5)}`).map(({ lines }) => lines), [[1, 2]]);
+});
+
+test('pages that follow each other are all read', () => {
+  const urls = (text) => cut(text).flatMap((piece) => JSON.parse(piece.text).map(({ url }) => url));
+
+  assert.deepEqual(urls('[{"url": "a"}][]\n[{"url": "b"}, {"url": "c"}]'), ['a', 'b', 'c']);
+  assert.deepEqual(urls('{"links": [{"url": "a"}], "next": "]}"}{"count": 1, "data": {"links": [{"url": "b"}]}}\n{"links": {"x": {"url": "c"}}}'), ['a', 'b', 'c']);
+});
+
+test('a cell of two thousand lines is one', () => {
+  const notes = (lines) => `a,https://a.example/,"${'A line of a note, as long as they are.\n'.repeat(lines)}"\n`;
+
+  assert.deepEqual(cut(`code,url,note\n${notes(2_000)}b,https://b.example/,\n`, 65_536).map(({ lines }) => lines), [[2, 2_003]]);
+  // What has no end costs its line, and what follows is read.
+  const open = cut(`code,url,note\na,https://a.example/,"open\n${'b,https://b.example/,c\n'.repeat(3_000)}`, 65_536);
+  assert.equal(open.flatMap(({ lines }) => lines).length, 3_001);
+});
+
+test('a record with a damaged URL is left out, and another damaged one is named', () => {
+  const [piece] = cut('code,url,title\na,https://a.example/f\uFFFDr,A\nb,https://b.example/,"B\uFFFD"\nc,https://c.example/,C\n');
+
+  assert.deepEqual(piece, { text: 'code,url,title\nb,https://b.example/,"B\uFFFD"\nc,https://c.example/,C\n', firstLine: 2, lines: [3, 4], doubtful: [0], damaged: [2], mayBeOther: false });
+  assert.deepEqual(cut('[{"url": "https:\\/\\/a.example\\/\uFFFD"}, {"title": "\uFFFD", "url": "https://b.example/"}]').map(({ lines, damaged }) => [lines, damaged]), [[[1], [1]]]);
 });
 
 test('a piece fits into a request, whatever its letters are', () => {
@@ -117,7 +179,10 @@ test('what never ends is read without waiting for all of it', () => {
 
 test('ten megabytes of any kind are cut within seconds', () => {
   const quoted = `a,https://example.com/,"${'""'.repeat(2_000)}"\n`;
-  for (const text of [`code,url,title\n${quoted.repeat(2_500)}`, `[${'{"url": "https://example.com/"},'.repeat(300_000)}]`, `INSERT INTO y_url VALUES ${"('a','https://example.com/'),".repeat(300_000)}`]) {
+  const open = `a,"open\nb,https://b.example/${'x'.repeat(80)}\n`;
+  const behind = `a,"b"${'c'.repeat(60)}\n`;
+  const single = "INSERT INTO y_url VALUES ('a','https://example.com/');\n";
+  for (const text of [open.repeat(90_000), behind.repeat(150_000), single.repeat(180_000), `${'{"url": "https://example.com/"}\n'.repeat(300_000)}`, `code,url,title\n${quoted.repeat(2_500)}`, `[${'{"url": "https://example.com/"},'.repeat(300_000)}]`, `INSERT INTO y_url VALUES ${"('a','https://example.com/'),".repeat(300_000)}`]) {
     const start = performance.now();
     assert.ok(cut(text, 65_536).length > 1);
     assert.ok(performance.now() - start < 10_000);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { answering } from './browser.mjs';
 
 const { MOST_TOLD, encodingOf, look, sendFile } = await import('../app/parts/import/sending.js');
+const { knownReading, rememberReading, zonesOfBrowser } = await import('../app/parts/import/remembered.js');
 const { givenLink } = await import('../app/parts/given/given.js');
 
 const CHOICES = { tags: ['moved'], on_conflict: 'skip', timezone: 'Europe/Oslo' };
@@ -107,8 +108,49 @@ test('a test sends nothing that would be written, and looks at few rows', async 
   assert.deepEqual([progress.clicks, progress.failedCount, progress.told], [{ no_link: 1 }, 0, []]);
 });
 
+test('a row with a damaged letter is reported, and one with a damaged URL is not sent', async () => {
+  const bytes = Uint8Array.from('code,url,title\na,https://a.example/f\xfcr,A\nb,https://b.example/,f\xfcr\nc,https://c.example/,f\xc3\xbcr\n', (letter) => letter.charCodeAt(0));
+  const requests = answering(results(row(3), row(4)));
+
+  const progress = await send(new File([bytes], 'links.csv'));
+
+  assert.deepEqual(sent(requests).map(({ text }) => text), ['code,url,title\nb,https://b.example/,f\uFFFDr\nc,https://c.example/,für\n']);
+  assert.deepEqual([progress.links, progress.failedCount], [{ created: 2, invalid: 1 }, 1]);
+  assert.deepEqual(progress.told.map(({ line, status, reason }) => [line, status, reason]), [[3, 'created', 'this row has a damaged letter'], [2, 'invalid', 'a URL has a damaged letter']]);
+  // Nothing of the other file can be sent.
+  assert.deepEqual((await send(new File(['code,url\na,https://a.example/\uFFFD\n'], 'links.csv'))).links, { invalid: 1 });
+  assert.equal(requests.length, 1);
+});
+
+test('an import that gets nowhere pauses, and ends', async (context) => {
+  const waits = [];
+  context.mock.method(globalThis, 'setTimeout', (work, ms) => void (waits.push(ms), queueMicrotask(work)));
+  const nothing = many(2, 3, { status: 'not_tried' });
+  const requests = answering(...Array.from({ length: 9 }, () => nothing));
+
+  await assert.rejects(send(table(2)), /can’t continue now/);
+
+  assert.equal(requests.length, 5);
+  assert.deepEqual(waits.filter((ms) => ms % 2_000 === 0 && ms < 10_000), [2_000, 4_000, 6_000, 8_000]);
+});
+
+test('a file is read as the last time', () => {
+  const file = table(2);
+  assert.equal(knownReading(file), undefined);
+
+  rememberReading(file, { timezone: 'Asia/Tokyo', from: 'go.example', format: 'yourls', other: 1 });
+
+  assert.deepEqual(knownReading(table(2)), { timezone: 'Asia/Tokyo', from: 'go.example', format: 'yourls' });
+  assert.equal(knownReading(table(3)), undefined);
+  for (let rows = 3; rows < 30; rows += 1) rememberReading(table(rows), { timezone: 'UTC', from: '', format: '' });
+  assert.equal(knownReading(file), undefined);
+  assert.ok(zonesOfBrowser().zones.includes('Europe/Oslo'));
+});
+
 test('the encoding of a file is recognized', async () => {
   const encodings = [[[0xff, 0xfe, 0x61, 0], 'utf-16le'], [[0x61, 0xe9], 'windows-1252'], [[0x61, 0xc3, 0xa9], 'utf-8'], [[], 'utf-8']];
+  const utf8 = new TextEncoder().encode('für\nfür');
+  encodings.push([[...utf8, 0xc3], 'utf-8'], [[0x66, 0xfc, 0x72, 0x20, 0x66, 0xfc, 0x72, 0x20, 0xdf, 0x93], 'windows-1252']);
   for (const [bytes, encoding] of encodings) assert.equal(await encodingOf(new File([new Uint8Array(bytes)], 'a.csv')), encoding);
 });
 

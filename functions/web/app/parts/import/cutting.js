@@ -5,8 +5,12 @@
 const MOST_ROWS = 500;
 const MOST_BYTES = 250_000;
 /** A quoted cell of more lines or letters has no end, as for the API. */
-const MOST_LINES = 200;
-const MOST_LETTERS = 100_000;
+const MOST_LINES = 2_500;
+const MOST_LETTERS = 250_000;
+/** Records that equal each other are at most so far apart. */
+const NEAR = 50;
+/** So much says whether an object is a link or has a list of them. */
+const DECIDING_LETTERS = 65_536;
 /** What is longer and hasn't ended is damaged. */
 const MOST_WAITING = 1_000_000;
 const SHOWN_LETTERS = 1_000;
@@ -16,6 +20,8 @@ const SHOWN_LETTERS = 1_000;
  * @property {string} text
  * @property {number} firstLine the line of the file that the first line of the text stands for
  * @property {number[]} lines those of its records
+ * @property {number[]} doubtful which of them, from 0, have a letter that can't be read
+ * @property {number[]} damaged the lines of records that aren't in the text, since the letter is in a URL
  * @property {boolean} mayBeOther whether it may be of a table that has neither links nor clicks
  */
 
@@ -41,7 +47,8 @@ export function cutterOf(head, { mostRows = MOST_ROWS } = {}) {
  * @property {string} [head]
  * @property {string} [delimiter] what separates the cells of a table
  * @property {boolean} [isIn] whether it is in a list
- * @property {boolean} [isOver] whether the list has ended
+ * @property {number} [depth] how many brackets of a document are open
+ * @property {boolean} [isOver] whether nothing more is read
  * @property {boolean} [mayHaveLinks] whether its rows may be links or clicks
  * @property {Map<string, string>} [tables] the statements that name columns
  */
@@ -59,54 +66,76 @@ function cutter(find, mostRows, { before, between, after }) {
   const state = {};
   let rest = '';
   let line = 1;
+  let head = '';
   /** @type {PlacedRecord[]} */
-  let open = [];
+  const open = [];
+  // How many of them fit into a request, and their bytes.
+  let fits = 0;
   let bytes = 0;
 
   /** @param {PlacedRecord[]} records @returns {Piece[]} */
   function pieceOf(records) {
-    const [first] = records;
+    const sent = records.filter(({ text }) => !hasDamagedUrl(text, state.delimiter));
+    const first = sent[0] ?? records[0];
     if (!first) return [];
-    const head = state.head ?? '';
     let text = before + head;
     let reached = first.line;
-    records.forEach((record, index) => {
+    sent.forEach((record, index) => {
       // The lines between two records stay, so that those of a piece are those of the file.
       if (index > 0) text += between + '\n'.repeat(Math.max(0, record.line - reached));
       text += record.text;
       reached = record.line + linesIn(record.text);
     });
-    return [{ text: text + after, firstLine: first.line - linesIn(head), lines: records.map((record) => record.line), mayBeOther: after === ';' }];
-  }
-
-  function close() {
-    const closed = pieceOf(open);
-    open = [];
-    bytes = 0;
-    return closed;
+    const doubtful = sent.flatMap((record, at) => (record.text.includes(UNREADABLE) ? [at] : []));
+    const damaged = records.filter((record) => hasDamagedUrl(record.text, state.delimiter)).map(({ line }) => line);
+    return [{ text: text + after, firstLine: first.line - linesIn(head), lines: sent.map(({ line }) => line), doubtful, damaged, mayBeOther: after === ';' }];
   }
 
   /** @param {PlacedRecord} record @returns {Piece[]} */
   function add(record) {
-    const latest = open[open.length - 1];
-    const gap = latest ? 2 * Math.max(0, record.line - latest.line) : jsonBytesOf(state.head ?? '');
-    const isFull = latest && (open.length === mostRows || bytes + gap + record.bytes > MOST_BYTES);
-    const closed = isFull ? closeBefore(record) : [];
+    const { head: wanted = '' } = state;
+    const closed = wanted === head ? [] : close();
+    head = wanted;
     open.push(record);
-    bytes += gap + record.bytes;
-    return closed;
+    return [...closed, ...cut(false)];
   }
 
-  /** Records that equal each other are told apart by their order in a request, so they stay together. @param {PlacedRecord} next */
-  function closeBefore(next) {
-    let kept = open.length;
-    while (kept > 0 && open[kept - 1].text === next.text) kept -= 1;
-    if (kept === 0) return close();
-    const moved = open.slice(kept);
-    const closed = pieceOf(open.slice(0, kept));
-    open = moved;
-    bytes = jsonBytesOf(state.head ?? '') + moved.reduce((sum, record) => sum + record.bytes + 2, 0);
-    return closed;
+  const close = () => [...cut(true), ...begin(open.length)];
+
+  /** The pieces that are full; before the end, what comes behind one says where it ends. @param {boolean} isOver */
+  function cut(isOver) {
+    const pieces = [];
+    for (measure(); fits < open.length && (isOver || open.length >= fits + NEAR); measure()) pieces.push(...begin(endOfPiece()));
+    return pieces;
+  }
+
+  function measure() {
+    for (; fits < open.length; fits += 1) {
+      const latest = open[fits - 1];
+      const more = open[fits].bytes + (latest ? 2 * Math.max(0, open[fits].line - latest.line) : jsonBytesOf(head));
+      if (latest && (fits === mostRows || bytes + more > MOST_BYTES)) return;
+      bytes += more;
+    }
+  }
+
+  /** Records that equal each other are told apart by their order in a request, so they stay together if a log is sorted by time. */
+  function endOfPiece() {
+    const latest = new Map();
+    const equals = open.map(({ text }, at) => {
+      const known = latest.get(text.trim()) ?? -Infinity;
+      latest.set(text.trim(), at);
+      return known;
+    });
+    let kept = fits;
+    for (let at = Math.min(open.length, fits + NEAR) - 1; at >= kept; at -= 1) if (equals[at] >= at - NEAR) kept = Math.min(kept, equals[at]);
+    return kept < fits / 2 ? fits : kept;
+  }
+
+  /** Another piece behind so many records. @param {number} count */
+  function begin(count) {
+    fits = 0;
+    bytes = 0;
+    return pieceOf(open.splice(0, count));
   }
 
   /** @param {boolean} isOver @returns {Piece[]} */
@@ -117,10 +146,7 @@ function cutter(find, mostRows, { before, between, after }) {
       const found = find(rest.slice(at), state, isOver);
       if (!found || found.end === 0) break;
       const passed = rest.slice(at, at + found.end);
-      if (found.head !== undefined) {
-        pieces.push(...close());
-        state.head = found.head;
-      }
+      state.head = found.head ?? state.head;
       if (found.record !== undefined) {
         const start = passed.indexOf(found.record);
         pieces.push(...add({ text: found.record, line: line + linesIn(passed.slice(0, start)), bytes: jsonBytesOf(found.record) }));
@@ -141,6 +167,16 @@ function cutter(find, mostRows, { before, between, after }) {
   };
 }
 
+/** What a decoder writes for bytes that are no letter. */
+const UNREADABLE = '\uFFFD';
+
+/** Whether such a letter is in a URL, whose slashes may be escaped in JSON. @param {string} text @param {string} [delimiter] */
+function hasDamagedUrl(text, delimiter) {
+  if (!text.includes(UNREADABLE)) return false;
+  const cells = delimiter ? (text.match(new RegExp(`"[^"]*"|[^"${delimiter}]+`, 'g')) ?? []) : [text];
+  return cells.some((cell) => cell.split(/[\s"']/).some((word) => word.split(/:\\?\/\\?\/(.*)/)[1]?.includes(UNREADABLE)));
+}
+
 const encoder = new TextEncoder();
 
 /** Of a text within JSON. @param {string} text */
@@ -158,7 +194,8 @@ function findRow(rest, state, isOver) {
   if (rest === '') return undefined;
   state.delimiter ??= delimiterOf(rest);
   const whole = endOfRow(rest, state.delimiter);
-  const end = whole ?? endOfDamaged(rest, isOver);
+  const isDamaged = whole === DAMAGED || (whole === undefined && (isOver || rest.length >= MOST_LETTERS));
+  const end = isDamaged ? endOfLine(rest) : whole;
   if (end === undefined || (end === rest.length && !isOver && !rest.endsWith('\n'))) return undefined;
   const row = rest.slice(0, end);
   if (row.trim() === '') return { end };
@@ -173,21 +210,20 @@ function delimiterOf(text) {
   return counts.reduce((most, one) => (one.count > most.count ? one : most)).sign;
 }
 
-/** A row whose quotation mark is missing ends with its line. @param {string} rest @param {boolean} isOver */
-function endOfDamaged(rest, isOver) {
-  if (!isOver && rest.length < MOST_LETTERS && linesIn(rest) <= MOST_LINES) return undefined;
-  const at = rest.indexOf('\n');
-  return at < 0 ? rest.length : at + 1;
-}
+/** Where a row ends whose quotation mark is missing. @param {string} rest */
+const endOfLine = (rest) => rest.indexOf('\n') + 1 || rest.length;
 
-/** Behind the newline that isn't in a quoted cell. @param {string} rest @param {string} delimiter */
+const DAMAGED = -1;
+
+/** Behind the newline that isn't in a quoted cell; `undefined` if the cell may end later. @param {string} rest @param {string} delimiter */
 function endOfRow(rest, delimiter) {
   let isStart = true;
   for (let at = 0; at < rest.length; at += 1) {
     const sign = rest[at];
     if (sign === '"' && isStart) {
       const close = endOfCell(rest, at);
-      if (close === undefined || ![delimiter, '\r', '\n', undefined].includes(rest[close + 1])) return undefined;
+      if (close === undefined || close === DAMAGED) return close;
+      if (![delimiter, '\r', '\n', undefined].includes(rest[close + 1])) return DAMAGED;
       at = close;
       isStart = false;
     } else if (sign === '\n') {
@@ -204,33 +240,71 @@ function endOfCell(text, start) {
   let lines = 0;
   for (let at = start; ; at += 1) {
     const next = text.indexOf('"', at + 1);
+    lines += linesIn(text.slice(at, next < 0 ? undefined : next));
+    if (lines > MOST_LINES) return DAMAGED;
     if (next < 0) return undefined;
-    lines += linesIn(text.slice(at, next));
-    if (lines > MOST_LINES) return undefined;
     if (text[next + 1] !== '"') return next;
     at = next;
   }
 }
 
-/** An object of the first list that has any, or of what stands under `links`. @param {string} rest @param {State} state @param {boolean} isOver @returns {Found} */
+/** An object of the first list of a document that has any, or of what stands under `links`; a document may follow another. @param {string} rest @param {State} state @param {boolean} isOver @returns {Found} */
 function findObject(rest, state, isOver) {
   if (rest === '') return undefined;
   if (state.isOver) return { end: rest.length };
-  const start = state.isIn ? firstOutside(rest) : beginning(rest);
-  if (start === undefined) {
-    // A single object is a list of one.
-    const isWhole = isOver || rest.length > MOST_WAITING;
-    return isWhole ? endWith(state, rest, state.isIn ? undefined : rest.trim()) : undefined;
+  if (state.isIn) return findInList(rest, state, isOver);
+  return state.depth ? { end: passBrackets(rest, state, isOver) } : findDocument(rest, state, isOver);
+}
+
+/** @param {string} rest @param {State} state @param {boolean} isOver @returns {Found} */
+function findDocument(rest, state, isOver) {
+  const start = rest.search(/[[{]/);
+  if (start < 0) return { end: rest.length };
+  const end = closing(rest, start);
+  const text = rest.slice(start, end);
+  const isObject = rest[start] === '{';
+  const isEnough = end !== undefined || isOver || text.length >= DECIDING_LETTERS;
+  if (isObject && !isEnough) return undefined;
+  const list = beginning(text);
+  if (list && !(isObject && hasDestination(end === undefined ? text.slice(0, DECIDING_LETTERS) : text))) {
+    Object.assign(state, { isIn: true, depth: list.depth });
+    return { end: start + list.end };
   }
-  if (!state.isIn) {
-    state.isIn = true;
-    return { end: start };
+  // An object of its own is one of a list of such lines.
+  if (end !== undefined) return { end, ...(isObject && { record: text }) };
+  return isOver || text.length > MOST_WAITING ? endWith(state, rest, isObject ? text : undefined) : undefined;
+}
+
+/** @param {string} rest @param {State} state @param {boolean} isOver @returns {Found} */
+function findInList(rest, state, isOver) {
+  const isTooLong = isOver || rest.length > MOST_WAITING;
+  const start = firstOutside(rest);
+  if (start === undefined) return isTooLong ? endWith(state, rest) : undefined;
+  if (rest[start] !== '{') {
+    state.isIn = false;
+    return { end: passBrackets(rest, state, isOver, start) };
   }
-  if (start < 0) return endWith(state, rest);
   const end = closing(rest, start);
   if (end !== undefined) return { end, record: rest.slice(start, end) };
-  return isOver || rest.length > MOST_WAITING ? endWith(state, rest, rest.slice(start)) : undefined;
+  return isTooLong ? endWith(state, rest, rest.slice(start)) : undefined;
 }
+
+/** Behind what closes all that is open, as far as it was read. @param {string} text @param {State} state @param {boolean} isOver @param {number} [start] */
+function passBrackets(text, state, isOver, start = 0) {
+  for (let at = start; at < text.length; at += 1) {
+    if (text[at] === '"') {
+      const end = endOfText(text, at);
+      if (Number.isNaN(end)) return isOver || text.length > MOST_WAITING ? text.length : at;
+      at = end - 1;
+    }
+    state.depth = (state.depth ?? 0) + depthOf(text[at]);
+    if (state.depth <= 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** What a bracket changes. @param {string} sign */
+const depthOf = (sign) => (sign === '{' || sign === '[' ? 1 : sign === '}' || sign === ']' ? -1 : 0);
 
 /** Nothing more is read; what is too long to be sent is sent as far as it is needed to be refused. @param {State} state @param {string} rest @param {string} [record] @returns {Found} */
 function endWith(state, rest, record) {
@@ -241,25 +315,43 @@ function endWith(state, rest, record) {
 const LIST = /\[\s*(?=\{)/y;
 const NAMED = /"links"\s*:\s*\{/y;
 
-/** Behind what opens the list. @param {string} text */
+/** Behind what opens the list, and how many brackets are open there. @param {string} text */
 function beginning(text) {
+  let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const opens = text[at] === '"' ? NAMED : text[at] === '[' ? LIST : undefined;
     if (opens) {
       opens.lastIndex = at;
-      if (opens.test(text)) return opens.lastIndex;
+      if (opens.test(text)) return { end: opens.lastIndex, depth: depth + 1 };
     }
     if (text[at] === '"') at = endOfText(text, at) - 1;
     if (Number.isNaN(at)) return undefined;
+    depth += depthOf(text[at]);
   }
   return undefined;
 }
 
-/** Where the next object is; -1 if the list ends before. @param {string} text */
+const DESTINATION = /^(long_?url|original_?url|destination_?url|destination|target|long_?link|url)$/i;
+
+/** Whether an object is a link, whatever lists it has. @param {string} text */
+function hasDestination(text) {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '"') {
+      const end = endOfText(text, at);
+      if (Number.isNaN(end)) return false;
+      if (depth === 1 && DESTINATION.test(text.slice(at + 1, end - 1)) && /^\s*:\s*"/.test(text.slice(end, end + 20))) return true;
+      at = end - 1;
+    }
+    depth += depthOf(text[at]);
+  }
+  return false;
+}
+
+/** Where the next object of a list is, or what closes the list. @param {string} text */
 function firstOutside(text) {
   for (let at = 0; at < text.length; at += 1) {
-    if (text[at] === '{') return at;
-    if (text[at] === ']' || text[at] === '}') return -1;
+    if (text[at] === '{' || text[at] === ']' || text[at] === '}') return at;
     if (text[at] === '"') at = endOfText(text, at) - 1;
     if (Number.isNaN(at)) return undefined;
   }
@@ -304,7 +396,7 @@ function findTuple(rest, state, isOver) {
     return { end: Math.max(1, start) };
   }
   const insert = INSERT.exec(rest);
-  const create = CREATE.exec(rest);
+  const create = !insert || /create\s+table/i.test(rest.slice(0, insert.index)) ? CREATE.exec(rest) : null;
   state.tables ??= new Map();
   if (create && (!insert || create.index < insert.index)) {
     state.tables.set(nameOf(create[0]), create[0].replace(/\s+/g, ' ').trim());

@@ -20,11 +20,11 @@ export function FileDrop({ onFile }) {
   </div>`;
 }
 
-/** @param {{ file: File, format?: string, isDisabled: boolean, onFile: OnFile }} props */
-export function ChosenFile({ file, format, isDisabled, onFile }) {
+/** @param {{ file: File, about?: string, isDisabled: boolean, onFile: OnFile }} props */
+export function ChosenFile({ file, about, isDisabled, onFile }) {
   const { isOver, onDrop, onDragOver, onDragLeave } = useDrop(onFile);
   return html`<div class=${`file-chosen ${isOver ? 'over' : ''}`} onDrop=${onDrop} onDragOver=${onDragOver} onDragLeave=${onDragLeave}>
-    <span class="line-text"><bdi class="line-title">${file.name}</bdi><span class="small-print" role="status">${sizeOf(file)}${format && ` · ${format}`}</span></span>
+    <span class="line-text"><bdi class="line-title">${file.name}</bdi><span class="small-print" role="status">${sizeOf(file)}${about && ` · ${about}`}</span></span>
     <${Picker} isDisabled=${isDisabled} onFile=${onFile}>Choose another file<//>
   </div>`;
 }
@@ -38,7 +38,7 @@ function Picker({ children, describedBy, isDisabled = false, onFile }) {
     event.target.value = '';
   };
   return html`<${Button} class="compact" disabled=${isDisabled} aria-describedby=${describedBy} onClick=${() => input.current?.click()}>${children}<//>
-    <input ref=${input} hidden type="file" aria-label="File to import" accept=".csv,.tsv,.txt,.json,.sql" onChange=${choose} />`;
+    <input ref=${input} hidden type="file" aria-label="File to import" accept=".csv,.tsv,.txt,.json,.jsonl,.ndjson,.sql" onChange=${choose} />`;
 }
 
 /** @param {OnFile} onFile */

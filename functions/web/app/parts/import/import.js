@@ -14,6 +14,7 @@ import { rememberTags, useTagNames } from '../link-changes/counts.js';
 import { forgetNumbers } from '../link-changes/link-changes.js';
 import { TagInput } from '../link-form/tags.js';
 import { ChosenFile, FileDrop } from './file.js';
+import { knownReading, rememberReading, zonesOfBrowser } from './remembered.js';
 import { ImportResult, ImportRows } from './result.js';
 import { encodingOf, look, noProgress, sendFile } from './sending.js';
 
@@ -44,6 +45,7 @@ const CONFLICTS = [
   { value: 'new_code', label: 'Generate a code' },
 ];
 const SHOWN_ROWS = 5;
+const { here, zones } = zonesOfBrowser();
 
 /** @param {{ onClose: () => void }} props */
 export function ImportDrawer({ onClose }) {
@@ -53,6 +55,7 @@ export function ImportDrawer({ onClose }) {
   const [conflict, setConflict] = useState(/** @type {Conflict} */ ('skip'));
   const [format, setFormat] = useState('');
   const [from, setFrom] = useState('');
+  const [timezone, setTimezone] = useState(here);
   const [seen, setSeen] = useState(/** @type {{ format: string, results: Row[] } | undefined} */ (undefined));
   const [run, setRun] = useState(/** @type {{ isDry: boolean, isOver: boolean, progress: Progress } | undefined} */ (undefined));
   const [isStopping, setStopping] = useState(false);
@@ -65,30 +68,33 @@ export function ImportDrawer({ onClose }) {
   useEffect(() => guardChanges(() => isRunning), [isRunning]);
   useEffect(() => () => stopping.current?.abort(), []);
 
-  const host = from.trim().replace(/^https?:\/\//i, '').replace(/\/.*$/, '');
-  const choices = { format: format || undefined, from: host || undefined, tags, on_conflict: conflict, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const choices = { format: format || undefined, from: hostIn(from), tags, on_conflict: conflict, timezone };
 
   /** @param {File | undefined} chosen */
   async function choose(chosen) {
     if (!chosen || isRunning) return;
     setFile(chosen);
     setSeen(undefined);
-    setFormat('');
-    await lookAgain(chosen, { ...choices, format: undefined }, true);
+    const reading = knownReading(chosen) ?? { format: '', from, timezone };
+    setFormat(reading.format);
+    setFrom(reading.from);
+    setTimezone(reading.timezone);
+    await lookAgain(chosen, { ...choices, format: reading.format || undefined, from: hostIn(reading.from), timezone: reading.timezone }, true);
   }
 
   /** @param {File} chosen @param {import('./sending.js').Choices} wanted @param {boolean} [isNew] */
   async function lookAgain(chosen, wanted, isNew = false) {
     const turn = (looks.current += 1);
     setRun(undefined);
-    setFailure(undefined);
+    // The fields with which somebody mends a failure stay meanwhile.
+    if (isNew) setFailure(undefined);
     try {
       if (isNew) encoding.current = await encodingOf(chosen);
       const found = await look(chosen, encoding.current, wanted);
       if (turn !== looks.current) return;
       if (isNew) focusLater('.import-first');
       setSeen(found);
-      if (!found) setFailure({ message: 'No links were recognized in this file.' });
+      setFailure(found ? undefined : { message: 'No links were recognized in this file.' });
     } catch (error) {
       if (turn !== looks.current) return;
       setSeen(undefined);
@@ -108,11 +114,18 @@ export function ImportDrawer({ onClose }) {
     if (file) void lookAgain(file, { ...choices, format: chosen || undefined });
   }
 
+  /** @param {string} chosen */
+  function chooseZone(chosen) {
+    setTimezone(chosen);
+    if (file) void lookAgain(file, { ...choices, timezone: chosen });
+  }
+
   /** @param {boolean} isDry @param {Progress} [begun] where it goes on */
   async function send(isDry, begun) {
     if (!file) return;
     setFailure(undefined);
     setStopping(false);
+    if (!isDry) rememberReading(file, { timezone, from, format });
     stopping.current = new AbortController();
     const { signal } = stopping.current;
     let latest = begun ?? noProgress();
@@ -155,25 +168,34 @@ export function ImportDrawer({ onClose }) {
   return html`<${Dialog} kind="drawer" isWide title="Import links" onClose=${close} footer=${footer}>
     <div class="stack" ref=${part}>
       ${file
-        ? html`<${ChosenFile} file=${file} format=${seen && nameOfFormat(format || seen.format)} isDisabled=${isRunning} onFile=${choose} />`
+        ? html`<${ChosenFile} file=${file} about=${seen && `${nameOfFormat(format || seen.format)}${ENCODINGS[encoding.current] ?? ''}`} isDisabled=${isRunning} onFile=${choose} />`
         : html`<${FileDrop} onFile=${choose} />`}
       <${FormFailure} error=${failure} />
       ${run && html`<${ImportResult} ...${run} />`}
       ${file && !seen && !failure && html`<${Skeleton} rows=${4} height=${32} />`}
-      ${seen && !isImport && !isRunning && html`
-        ${!run && html`<${First} seen=${seen} />`}
+      ${seen && !run && html`<${First} seen=${seen} />`}
+      ${file && (seen || failure) && !isImport && !isRunning && html`
         <div class="import-fields">
           <${Field} label="Format" as="select" value=${format} onChange=${(/** @type {any} */ event) => chooseFormat(event.target.value)}>
-            <option value="">${nameOfFormat(seen.format)} (recognized)</option>
-            ${FORMATS.filter(([name]) => name !== seen.format || name === format).map(([name, label]) => html`<option value=${name}>${label}</option>`)}
+            <option value="">${seen ? `${nameOfFormat(seen.format)} (recognized)` : 'Recognize'}</option>
+            ${FORMATS.filter(([name]) => name !== seen?.format || name === format).map(([name, label]) => html`<option value=${name}>${label}</option>`)}
           <//>
           <${Field} label="Old short domain" isOptional placeholder="bit.ly" spellcheck="false" autocapitalize="none" hint="For rows that have a code and no short URL." value=${from} onInput=${(/** @type {any} */ event) => setFrom(event.target.value)} />
         </div>
+        <${Field} label="Time zone" as="select" hint="For times without one. Use the same zone each time you import this file, or its clicks count twice." value=${timezone} onChange=${(/** @type {any} */ event) => chooseZone(event.target.value)}>
+          ${[...new Set([...zones, timezone])].map((zone) => html`<option value=${zone}>${zone.replaceAll('_', ' ')}</option>`)}
+        <//>
         <${TagInput} label="Tags for all links" isOptional value=${tags} onChange=${setTags} known=${known} />
         <${Conflicts} value=${conflict} onChange=${chooseConflict} />`}
     </div>
   <//>`;
 }
+
+/** @type {Record<string, string>} */
+const ENCODINGS = { 'windows-1252': ' · Windows-1252', 'utf-16le': ' · UTF-16', 'utf-16be': ' · UTF-16' };
+
+/** What of an address is its host. @param {string} from */
+const hostIn = (from) => from.trim().replace(/^https?:\/\//i, '').replace(/\/.*$/, '') || undefined;
 
 /** @param {string} format */
 const nameOfFormat = (format) => FORMATS.find(([name]) => name === format)?.[1] ?? format;

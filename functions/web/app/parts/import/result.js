@@ -65,6 +65,7 @@ export function ImportResult({ isDry, isOver, progress }) {
       </dl>
     </div>
     ${wait > 0 && !isOver && html`<p class="muted">Many rows at once. Continues in ${wait} s.</p>`}
+    ${isOver && !isDry && Boolean(clicks.created) && html`<p class="hint">Imported clicks appear in statistics within minutes.</p>`}
     ${isOver && Boolean(clicks.too_old) && html`<p class="hint">Clicks that are too old for statistics stay in the imported clicks of their links.</p>`}
     ${isOver && toldCount > 0 && html`
       <div class="import-told"><h3>Rows to check</h3><${Button} class="compact" icon="save" onClick=${save}>Download ${counted(told.length, 'row')} as CSV<//></div>

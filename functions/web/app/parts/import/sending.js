@@ -34,7 +34,10 @@ const FIRST_ROWS = 20;
 const RETRY_S = 2;
 const ATTEMPTS = 5;
 const TOO_MANY = 429;
-const UNREADABLE = [400, 413, 422];
+const REFUSALS = [400, 413, 422];
+const DOUBTFUL = 'this row has a damaged letter';
+const DAMAGED_URL = 'a URL has a damaged letter';
+const STUCK = 'The import can’t continue now. Try again in a few minutes.';
 
 /** @returns {Progress} */
 export const noProgress = () => ({ links: {}, clicks: {}, told: [], toldCount: 0, failedCount: 0, pieces: 0, waiting: new Map(), isSecond: false, share: 0, isDone: false });
@@ -49,20 +52,19 @@ async function* bytesOf(file) {
   }
 }
 
-/** By its first bytes, or by whether all of it is UTF-8. @param {File} file */
+/** By its first bytes, or by whether more of its letters are UTF-8 than aren't, so that a damaged byte costs its row. @param {File} file */
 export async function encodingOf(file) {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const bytes of bytesOf(file)) decoder.decode(bytes, { stream: true });
-    decoder.decode();
-    return 'utf-8';
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return 'windows-1252';
-  }
+  const decoder = new TextDecoder();
+  let balance = 0;
+  const weigh = (/** @type {string} */ text) => {
+    for (const letter of text.match(/[^\0-\x7F]/gu) ?? []) balance += letter === '\uFFFD' ? -1 : 1;
+  };
+  for await (const bytes of bytesOf(file)) weigh(decoder.decode(bytes, { stream: true }));
+  weigh(decoder.decode());
+  return balance < 0 ? 'windows-1252' : 'utf-8';
 }
 
 /** The requests that a file makes. @param {File} file @param {string} encoding @param {{ mostRows?: number }} [options] */
@@ -84,6 +86,7 @@ async function* piecesOf(file, encoding, options) {
  */
 export async function look(file, encoding, choices) {
   for await (const { piece } of piecesOf(file, encoding, { mostRows: FIRST_ROWS })) {
+    if (piece.lines.length === 0) continue;
     try {
       return await post(piece, choices, true);
     } catch (error) {
@@ -97,7 +100,11 @@ export async function look(file, encoding, choices) {
 const isOther = (error) => error instanceof ApiError && error.status === 400 && error.field === 'text';
 
 /** @param {Piece} piece @param {Choices} choices @param {boolean} isDry @returns {Promise<{ format: string, results: Row[] }>} */
-const post = ({ text, firstLine }, choices, isDry) => call('POST /api/import', { body: { ...choices, text, first_line: firstLine, dry_run: isDry } });
+async function post({ text, firstLine, doubtful, damaged }, choices, isDry) {
+  const { format, results } = await call('POST /api/import', { body: { ...choices, text, first_line: firstLine, dry_run: isDry } });
+  for (const at of doubtful) if (results[at]) results[at].reason ??= DOUBTFUL;
+  return { format, results: [...results, ...damaged.map((line) => refused(line, DAMAGED_URL))] };
+}
 
 /**
  * Sends what is left of a file.
@@ -195,6 +202,7 @@ function note(progress, row, isDry) {
  * @returns {Promise<Row[]>}
  */
 async function sendPiece(piece, choices, isDry, isStopped, wait) {
+  if (piece.lines.length === 0) return piece.damaged.map((line) => refused(line, DAMAGED_URL));
   /** @type {Row[] | undefined} */
   let rows;
   for (let attempt = 1; ; attempt += 1) {
@@ -206,25 +214,26 @@ async function sendPiece(piece, choices, isDry, isStopped, wait) {
       rows = results.map((row, at) => (before && before[at]?.status !== 'not_tried' ? before[at] : row));
       const left = untried(rows);
       if (left === 0) return rows;
-      if (left < untried(before ?? results) || !before) attempt = 0;
-      seconds = 0;
+      if (left < (before ? untried(before) : results.length)) attempt = 0;
+      if (attempt >= ATTEMPTS) throw new Error(STUCK);
+      seconds = RETRY_S * attempt;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (piece.mayBeOther && isOther(error)) return [];
-      if (UNREADABLE.includes(error.status)) return piece.lines.map((line) => refused(line, error));
+      if (REFUSALS.includes(error.status)) return [...piece.lines, ...piece.damaged].map((line) => refused(line, error.message));
       if (!error.isTemporary || (attempt >= ATTEMPTS && error.status !== TOO_MANY)) throw error;
       seconds = error.retryAfter ?? RETRY_S * attempt;
     }
     if (seconds > 0) await wait(seconds);
-    if (isStopped()) return rows ?? [{ ...refused(piece.firstLine, { message: '' }), status: 'not_tried' }];
+    if (isStopped()) return rows ?? [{ ...refused(piece.firstLine, ''), status: 'not_tried' }];
   }
 }
 
 /** @param {Row[]} rows */
 const untried = (rows) => rows.filter(({ status }) => status === 'not_tried').length;
 
-/** @param {number} line @param {{ message: string }} why @returns {Row} */
-const refused = (line, { message }) => ({ line, status: 'invalid', short_code: null, original_url: null, reason: message, ignored: [] });
+/** @param {number} line @param {string} reason @returns {Row} */
+const refused = (line, reason) => ({ line, status: 'invalid', short_code: null, original_url: null, reason, ignored: [] });
 
 /** @param {number} ms @param {AbortSignal} signal @returns {Promise<void>} */
 const pause = (ms, signal) =>
