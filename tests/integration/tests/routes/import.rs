@@ -421,7 +421,7 @@ async fn a_click_without_a_user_agent_is_of_a_person() {
 #[tokio::test]
 async fn a_link_that_was_used_up_comes_disabled() {
     let test = Fixture::new();
-    let items = json!([{"shortCode": "three", "longUrl": "https://example.com/", "meta": {"maxVisits": 3}, "visitsSummary": {"total": 3}}, 5]);
+    let items = json!([{"shortCode": "three", "longUrl": "https://example.com/", "meta": {"maxVisits": 3}, "visitsSummary": {"total": 3}}, {"shortCode": "none", "longUrl": ""}]);
 
     let answer = test.send(json!({"items": items, "format": "shlink"})).await;
 
