@@ -186,11 +186,6 @@ impl LinkWriter {
 
     /// 201 with a new link.
     async fn create(&self, submission: &Submission<'_>, reusable: Option<&Reusable>) -> Result<AttemptOutcome> {
-        if submission.wanted.watch {
-            let (workspace, user) = (&submission.caller.workspace, &submission.caller.user);
-            let target = TargetId::of_url(workspace, &submission.wanted.target)?;
-            self.room.require(workspace, user, &target).await?;
-        }
         let code = match submission.wanted.code() {
             Some(code) => code.clone(),
             None => (self.generate_code)().map_err(ApiError::internal)?,
@@ -199,9 +194,7 @@ impl LinkWriter {
         if self.reserved.contains(&code) {
             return Ok(AttemptOutcome::Collision);
         }
-        let generation = Generation::generate().map_err(ApiError::internal)?;
-        let link = submission.wanted.link(LinkId { code, generation }, submission.caller, submission.request);
-        self.blocks.refuse(&link, submission.request.received_at).await?;
+        let link = self.checked(submission.request, submission.caller, &submission.wanted, code).await?;
         let answer = self.answer(submission, StatusCode::CREATED, link.clone(), false)?;
         let creation = Creation {
             link: &link,
@@ -223,6 +216,24 @@ impl LinkWriter {
             }
             CreateOutcome::CodeTaken => Ok(AttemptOutcome::Collision),
         }
+    }
+
+    /// The link, if nothing but its code can keep it from being created.
+    pub(super) async fn checked(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        wanted: &NewLink,
+        code: ShortCode,
+    ) -> Result<Link> {
+        if wanted.watch {
+            let target = TargetId::of_url(&caller.workspace, &wanted.target)?;
+            self.room.require(&caller.workspace, &caller.user, &target).await?;
+        }
+        let generation = Generation::generate().map_err(ApiError::internal)?;
+        let link = wanted.link(LinkId { code, generation }, caller, request);
+        self.blocks.refuse(&link, request.received_at).await?;
+        Ok(link)
     }
 
     fn answer(&self, submission: &Submission<'_>, status: StatusCode, link: Link, reused: bool) -> Result<FirstAnswer> {

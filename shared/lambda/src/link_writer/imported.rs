@@ -1,7 +1,7 @@
 //! Importing a link, which keeps its code and its dates. Repeating that changes nothing: the link is found by its code, by the short URL
 //! that it had, or by its URL.
 
-use linklet_domain::{ExternalId, Generation, Link, LinkId, Record, ShortCode, TargetId, Unavailable};
+use linklet_domain::{ExternalId, Link, Record, ShortCode, Unavailable};
 use linklet_dynamodb::{AnyCase, Consistency, CreateOutcome, Creation, Reusable, back_off};
 
 use super::LinkWriter;
@@ -99,7 +99,7 @@ impl LinkWriter {
                 return Ok(ImportOutcome::Taken);
             }
             if mode.is_dry_run {
-                self.checked_import(request, caller, wanted, code.clone()).await?;
+                self.checked(request, caller, wanted, code.clone()).await?;
                 return Ok(ImportOutcome::Created(Some(code.clone())));
             }
             match self.put_import(request, caller, wanted, code.clone()).await? {
@@ -129,7 +129,7 @@ impl LinkWriter {
             }
             let code = (self.generate_code)().map_err(ApiError::internal)?;
             if mode.is_dry_run {
-                self.checked_import(request, caller, &wanted, code).await?;
+                self.checked(request, caller, &wanted, code).await?;
                 return Ok(ImportOutcome::Created(None));
             }
             if !self.reserved.contains(&code)
@@ -162,24 +162,6 @@ impl LinkWriter {
         Ok(self.links.reusable(&caller.workspace, &wanted.target, false, Consistency::Strong).await?)
     }
 
-    /// The link, if nothing but its code can keep it from being created.
-    async fn checked_import(
-        &self,
-        request: &Request,
-        caller: &Caller,
-        wanted: &NewLink,
-        code: ShortCode,
-    ) -> Result<Link> {
-        if wanted.watch {
-            let target = TargetId::of_url(&caller.workspace, &wanted.target)?;
-            self.room.require(&caller.workspace, &caller.user, &target).await?;
-        }
-        let generation = Generation::generate().map_err(ApiError::internal)?;
-        let link = wanted.link(LinkId { code, generation }, caller, request);
-        self.blocks.refuse(&link, request.received_at).await?;
-        Ok(link)
-    }
-
     async fn put_import(
         &self,
         request: &Request,
@@ -187,7 +169,7 @@ impl LinkWriter {
         wanted: &NewLink,
         code: ShortCode,
     ) -> Result<CreateOutcome> {
-        let link = self.checked_import(request, caller, wanted, code).await?;
+        let link = self.checked(request, caller, wanted, code).await?;
         // The URL keeps the link that it has.
         let reusable = match wanted.is_reusable {
             true => Some(self.reusable(caller, wanted).await?).filter(|found| !matches!(found, Reusable::Link(_))),
