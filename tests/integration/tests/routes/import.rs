@@ -1,6 +1,6 @@
 //! Links that come from other systems.
 
-use linklet_domain::{LinkStatus, ShortCode};
+use linklet_domain::{Block, Blocked, LinkStatus, ShortCode, SuspensionReason};
 
 use crate::prelude::*;
 
@@ -439,4 +439,16 @@ async fn days_of_an_export_are_no_clicks() {
     let answer = test.send(json!({"text": "short_code,date,total_clicks\nlaunch,2026-11-01,500\n"})).await;
 
     assert_eq!((answer.status, test.db.link("launch").await.imported_clicks), (400, Some(10)));
+}
+
+#[tokio::test]
+async fn a_dry_run_knows_what_operators_have_blocked() {
+    let test = Fixture::new();
+    let blocked = Blocked::parse("host:evil.example").unwrap();
+    test.db.links().block(&Block { blocked, reason: SuspensionReason::Abuse }).await.unwrap();
+    let text = "code,url\none,https://evil.example/\n,https://evil.example/2\nfine,https://example.com/\n";
+
+    for body in [json!({"text": text, "dry_run": true}), json!({"text": text})] {
+        assert_eq!(statuses(&test.import(body).await), ["invalid", "invalid", "created"]);
+    }
 }
