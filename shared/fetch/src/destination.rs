@@ -3,9 +3,9 @@
 use std::{io, net::IpAddr};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, COOKIE, HOST, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, USER_AGENT};
 use http::{HeaderValue, Method, Request, Version};
-use http_body_util::Empty;
+use http_body_util::Full;
 use linklet_domain::{OwnAddress, Reach, TargetUrl};
 use rustls::pki_types::ServerName;
 use url::{Host, Position, Url};
@@ -17,6 +17,9 @@ pub(crate) struct Asking<'a> {
     pub method: Method,
     pub agent: &'a str,
     pub cookie: Option<HeaderValue>,
+    pub authorization: Option<HeaderValue>,
+    /// The fields of a form, encoded.
+    pub form: Option<Bytes>,
 }
 
 /// An http or https URL without credentials, with a port that may be fetched.
@@ -91,20 +94,22 @@ impl Destination {
     }
 
     /// The request. It has no `Accept-Encoding`, since responses are never decompressed.
-    pub(crate) fn request(&self, version: Version, asking: &Asking<'_>) -> Result<Request<Empty<Bytes>>, FetchError> {
+    pub(crate) fn request(&self, version: Version, asking: &Asking<'_>) -> Result<Request<Full<Bytes>>, FetchError> {
         let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
         let request = Request::builder().method(asking.method.clone()).version(version);
         let request = request.header(USER_AGENT, asking.agent).header(ACCEPT, "*/*");
-        let request = match &asking.cookie {
-            Some(cookie) => request.header(COOKIE, cookie),
-            None => request,
-        };
+        let form = asking.form.as_ref().map(|_| HeaderValue::from_static("application/x-www-form-urlencoded"));
+        let optional =
+            [(COOKIE, &asking.cookie), (AUTHORIZATION, &asking.authorization), (CONTENT_TYPE, &form)].into_iter();
+        let request = optional
+            .filter_map(|(name, value)| Some((name, value.as_ref()?)))
+            .fold(request, |request, (name, value)| request.header(name, value));
         let request = if version == Version::HTTP_2 {
             request.uri(&self.url[..Position::AfterQuery])
         } else {
             request.uri(path_and_query).header(HOST, &self.url[Position::BeforeHost..Position::AfterPort])
         };
-        request.body(Empty::new()).map_err(|_| FetchError::InvalidUrl)
+        request.body(Full::new(asking.form.clone().unwrap_or_default())).map_err(|_| FetchError::InvalidUrl)
     }
 }
 
@@ -122,7 +127,7 @@ mod tests {
                 return Ok(());
             };
 
-            let asking = Asking { method: Method::GET, agent: "LinkletBot", cookie: None };
+            let asking = Asking { method: Method::GET, agent: "LinkletBot", cookie: None, authorization: None, form: None };
 
             let [http1, http2] = [Version::HTTP_11, Version::HTTP_2].map(|version| destination.request(version, &asking));
 

@@ -27,6 +27,9 @@ pub enum FetchError {
     /// The response is incomplete or not HTTP.
     #[error("the response could not be read")]
     Answer(#[source] hyper::Error),
+    /// The body of the response is larger than what is read of one.
+    #[error("the response is too large")]
+    TooLarge,
     /// There were more redirects than are followed.
     #[error("too many redirects")]
     TooManyRedirects,
@@ -50,7 +53,7 @@ impl FetchError {
             Self::Timeout => CheckError::Timeout,
             Self::TooManyRedirects => CheckError::TooManyRedirects,
             Self::InvalidRedirect => CheckError::InvalidRedirect,
-            Self::Answer(_) | Self::InvalidUrl => CheckError::Other,
+            Self::Answer(_) | Self::TooLarge | Self::InvalidUrl => CheckError::Other,
         }
     }
 
@@ -60,6 +63,7 @@ impl FetchError {
             Self::Dns(_) | Self::Connect(_) | Self::Tls(_) | Self::Timeout | Self::Answer(_) => true,
             Self::NotPublic
             | Self::PortNotAllowed
+            | Self::TooLarge
             | Self::TooManyRedirects
             | Self::InvalidRedirect
             | Self::InvalidUrl => false,

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderValue, Method, Response, StatusCode, header::LOCATION, response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -20,7 +20,8 @@ use crate::cookies::Cookies;
 use crate::destination::{Asking, Destination};
 use crate::{CheckedAddress, FetchError, Network, SystemNetwork};
 
-/// Maximum number of bytes of a body that are read. The rest wouldn't tell more about whether the server works.
+/// Maximum number of bytes of a body that are read. The rest wouldn't tell more about whether the server works, and no answer to a call is
+/// longer.
 const MAX_BODY: usize = 64 * 1024;
 
 /// Maximum number of redirects that are followed.
@@ -50,6 +51,26 @@ pub struct Lost {
     pub host: String,
     /// What is wrong there.
     pub error: FetchError,
+}
+
+/// A request to a server that is known.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// Where to.
+    pub url: &'a TargetUrl,
+    /// The value of the header `Authorization`.
+    pub authorization: Option<HeaderValue>,
+    /// The fields of a form, encoded: they are posted. Without them, it is a GET.
+    pub form: Option<Bytes>,
+}
+
+/// The answer to a call, as a whole.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The body.
+    pub body: Bytes,
 }
 
 /// How far redirects have led.
@@ -160,6 +181,35 @@ impl<N: Network> Fetcher<N> {
         }
     }
 
+    /// Sends one request, once, and reads the whole answer within the timeout. An answer that redirects is the answer: what a call
+    /// carries is for this server only. A form goes over a connection of its own, since what was sent over one that fails may have
+    /// arrived.
+    ///
+    /// # Errors
+    /// When the server can't be asked, or its answer is too large.
+    pub async fn call(&self, call: Call<'_>) -> Result<Answer, FetchError> {
+        timeout(self.timeout, self.answer_to(call)).await.unwrap_or(Err(FetchError::Timeout))
+    }
+
+    async fn answer_to(&self, Call { url, authorization, form }: Call<'_>) -> Result<Answer, FetchError> {
+        let destination = Destination::of(url)?;
+        self.refuse_own(&destination, FetchError::InvalidUrl)?;
+        let method = if form.is_some() { Method::POST } else { Method::GET };
+        let asking = Asking { method, agent: &self.agent, cookie: None, authorization, form };
+        let (connection, answer) = self.ask(&destination, &asking).await?;
+        let (head, mut body) = answer.into_parts();
+        let mut read = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(FetchError::Answer)?;
+            read.extend_from_slice(frame.data_ref().map_or(&[], |data| data));
+            if read.len() > MAX_BODY {
+                return Err(FetchError::TooLarge);
+            }
+        }
+        self.pool.put(connection);
+        Ok(Answer { status: head.status, body: read.freeze() })
+    }
+
     async fn follow(&self, trail: &mut Trail, reading: Reading) -> Result<StatusCode, FetchError> {
         timeout(self.timeout, self.to_the_end(trail, reading)).await.unwrap_or(Err(FetchError::Timeout))
     }
@@ -217,15 +267,24 @@ impl<N: Network> Fetcher<N> {
         destination: &Destination,
         cookies: &Cookies,
     ) -> Result<(Connection, Response<Incoming>), FetchError> {
-        let asking = Asking { method, agent: &self.agent, cookie: cookies.header_for(destination.url()) };
+        let cookie = cookies.header_for(destination.url());
+        self.ask(destination, &Asking { method, agent: &self.agent, cookie, authorization: None, form: None }).await
+    }
+
+    async fn ask(
+        &self,
+        destination: &Destination,
+        asking: &Asking<'_>,
+    ) -> Result<(Connection, Response<Incoming>), FetchError> {
         // An idle connection may fail because the server is closing it. That isn't a failure of the attempt.
-        if let Some(mut connection) = self.pool.take(&destination.origin())
-            && let Ok(answer) = connection.send(destination, &asking).await
+        if asking.form.is_none()
+            && let Some(mut connection) = self.pool.take(&destination.origin())
+            && let Ok(answer) = connection.send(destination, asking).await
         {
             return Ok((connection, answer));
         }
         let mut connection = self.open(destination).await?;
-        let answer = connection.send(destination, &asking).await?;
+        let answer = connection.send(destination, asking).await?;
         Ok((connection, answer))
     }
 

@@ -1,4 +1,4 @@
-//! Fetches URLs that strangers have chosen, from inside an AWS account.
+//! Fetches URLs that strangers have chosen, and calls servers that operators have chosen, from inside an AWS account.
 //!
 //! So fetching must be safe against server-side request forgery (SSRF), for example of instance metadata, the Lambda Runtime API on
 //! loopback, or private networks:
@@ -9,7 +9,7 @@
 //!   follows redirects or uses proxy variables by itself, but only hyper's implementation of the protocol.
 //! - An idle connection was checked when it was opened, and is used only for the same scheme, host and port.
 //! - Each redirect, of at most ten, is checked like the first URL, and must not lead to the shortener itself.
-//! - Of a URL that is only resolved, no body is read.
+//! - Of a URL that is only resolved, no body is read. A call is never redirected.
 //! - Cookies go back only to the host that set them, and only within one attempt.
 //! - Each attempt has a timeout; the sizes of head and body and the number of idle connections are limited, and nothing is
 //!   decompressed.
@@ -27,5 +27,5 @@ mod network;
 
 pub use address::CheckedAddress;
 pub use error::FetchError;
-pub use fetcher::{Fetcher, FetcherError, Lost, Resolved};
+pub use fetcher::{Answer, Call, Fetcher, FetcherError, Lost, Resolved};
 pub use network::{Network, SystemNetwork};

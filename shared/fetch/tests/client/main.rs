@@ -4,6 +4,7 @@
 
 mod addresses;
 mod answers;
+mod calls;
 mod connections;
 mod encryption;
 mod redirects;
