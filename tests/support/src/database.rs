@@ -269,6 +269,7 @@ impl TestDynamoDb {
             password_hash: Some("none".to_owned()),
             created_at: Timestamp::now(),
             last_login_at: None,
+            password_works_until: None,
         };
         let slug = WorkspaceSlug::parse(name).expect("a slug");
         let name = WorkspaceName::parse(name).expect("a name");
@@ -306,7 +307,15 @@ impl TestDynamoDb {
             .expect("an invitation can be stored");
         assert_eq!(invited, InviteOutcome::Invited);
         let password_hash = Some("none".to_owned());
-        let account = Account { id: user, email, full_name, password_hash, created_at: joined_at, last_login_at: None };
+        let account = Account {
+            id: user,
+            email,
+            full_name,
+            password_hash,
+            created_at: joined_at,
+            last_login_at: None,
+            password_works_until: None,
+        };
         let origin = AuditContext { at: joined_at, ..an_origin(&user) };
         let accepted = self.users().accept_invitation(&token, &account, &a_session(), &origin).await;
         let accepted = accepted.expect("an invitation can be accepted");

@@ -33,6 +33,7 @@ mod lambda;
 mod localstack;
 mod logs;
 mod notifiers;
+pub mod provider;
 mod queues;
 mod remote;
 mod rendezvous;
