@@ -137,6 +137,8 @@ pub struct Account {
     pub created_at: Timestamp,
     /// When the user logged in last; `None` before the first time.
     pub last_login_at: Option<Timestamp>,
+    /// Until when the password opens the account although passwords are off: an operator has let the user set it.
+    pub password_works_until: Option<Timestamp>,
 }
 
 /// A user's membership in a workspace.

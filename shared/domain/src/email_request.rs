@@ -106,6 +106,26 @@ pub enum AccountChange {
         /// name is paused.
         pauses: bool,
     },
+    /// An identity at an identity provider, with which somebody can sign in from now on.
+    IdentityConnected {
+        /// What the provider is called.
+        provider: String,
+        /// Whether nothing had shown before that the address is the person's, so that what others may have made in the account's name
+        /// is paused.
+        pauses: bool,
+    },
+    /// An identity with which nobody can sign in any more. All other sessions ended.
+    IdentityRemoved {
+        /// What the provider is called.
+        provider: String,
+    },
+    /// The password, which was taken away. All other sessions ended.
+    PasswordRemoved,
+    /// The password of a colleague, which an operator has let somebody set.
+    ResetIssued {
+        /// The colleague's address.
+        email: EmailAddress,
+    },
     /// A session that has begun at a network from which nobody had logged in for long.
     SignedIn(SignInPlace),
     /// All sessions ended, since somebody has logged out everywhere.

@@ -16,6 +16,7 @@ mod click_id;
 mod closure;
 mod correlation_id;
 mod creation;
+mod credential;
 mod email_request;
 mod event;
 mod exact_json;
@@ -49,6 +50,7 @@ mod report;
 mod revision;
 mod share;
 mod short_code;
+mod sign_in_roles;
 mod source;
 pub mod spreadsheet;
 mod stats;
@@ -77,6 +79,7 @@ pub use click_id::ClickId;
 pub use closure::Closure;
 pub use correlation_id::CorrelationId;
 pub use creation::{CreationPolicy, Creator};
+pub use credential::{Credential, Identity, IdentityHash};
 pub use email_request::{AccountChange, EmailRequest, RequestedEmail};
 pub use event::{
     Event, EventDetail, JobFinished, LinkEvent, MilestoneReached, TargetDown, TargetUp, UrlClicked, UrlCreated,
@@ -118,12 +121,13 @@ pub use redirect_options::{
     ClickLimit, Condition, Destination, DestinationName, Platform, Preview, PreviewDescription, PreviewTitle,
     RedirectOptions, Routing, RoutingRefused, Rule, Traits, Uses, Variant,
 };
-pub use registration::RegistrationPolicy;
-pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace};
+pub use registration::{PasswordLogin, RegistrationPolicy};
+pub use renewal::{LastingSession, RefreshToken, RenewableSession, Renewal, SignInPlace, ends_at};
 pub use report::{Report, ReportEvery, ReportId, ReportNotMailed, ReportNumbers, ReportPeriod, ReportSubscription};
 pub use revision::{Precondition, Revision};
 pub use share::{Share, ShareHash, ShareId, ShareToken, Shared};
 pub use short_code::{GENERATED_LENGTH, ROUTES, ReservedCodes, ShortCode, Unavailable, reserved_words};
+pub use sign_in_roles::{GroupRoles, WorkspaceRole};
 pub use source::{Campaign, Source};
 pub use stats::{
     AudienceGroup, Breakdown, Breakdowns, ClickCount, ClickFilter, DaySlice, DayStats, Dimension, Findings, Interval,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{EmailAddress, Invalid};
+use crate::{Account, EmailAddress, Invalid, Timestamp};
 
 /// Who may register without an invitation. Whoever is invited may in any case.
 #[derive(Debug, Clone, Default, PartialEq, Eq, strum::AsRefStr)]
@@ -24,8 +24,7 @@ impl RegistrationPolicy {
     /// When the policy is unknown, a domain is none, or there are domains without the policy that needs them, or the other way
     /// round.
     pub fn parse(policy: &str, domains: &str) -> Result<Self, Invalid> {
-        let domains = domains.split(',').map(str::trim).filter(|domain| !domain.is_empty());
-        let domains = domains.map(domain).collect::<Result<BTreeSet<_>, _>>()?;
+        let domains = Self::domains_in(domains)?;
         match (policy, domains.is_empty()) {
             ("open", true) => Ok(Self::Open),
             ("invited", true) => Ok(Self::Invited),
@@ -34,6 +33,14 @@ impl RegistrationPolicy {
             ("open" | "invited", false) => Err(Invalid::new("only registration for domains has domains")),
             _ => Err(Invalid::new("registration must be open, domains or invited")),
         }
+    }
+
+    /// Reads domains separated by commas.
+    ///
+    /// # Errors
+    /// When one is none.
+    pub fn domains_in(list: &str) -> Result<BTreeSet<String>, Invalid> {
+        list.split(',').map(str::trim).filter(|domain| !domain.is_empty()).map(domain).collect()
     }
 
     /// The domains at which addresses may register, if that depends on them.
@@ -64,11 +71,33 @@ impl RegistrationPolicy {
     }
 }
 
+/// Whether passwords open accounts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase", parse_err_ty = Invalid, parse_err_fn = neither_on_nor_off)]
+pub enum PasswordLogin {
+    /// They do.
+    #[default]
+    On,
+    /// Identities do, and for a day the passwords that operators have let people set.
+    Off,
+}
+
+fn neither_on_nor_off(_: &str) -> Invalid {
+    Invalid::new("must be on or off")
+}
+
+impl PasswordLogin {
+    /// Whether the password of this account opens it.
+    pub fn admits(self, account: &Account, now: Timestamp) -> bool {
+        self == Self::On || account.password_works_until.is_some_and(|until| now < until)
+    }
+}
+
 /// A domain in the form in which addresses have it.
 fn domain(text: &str) -> Result<String, Invalid> {
     let address = EmailAddress::parse(&format!("somebody@{text}"));
     let is_domain = !text.contains('@');
-    let refused = || Invalid::new("registration domains must be domains such as example.com");
+    let refused = || Invalid::new("domains must be such as example.com");
     address.ok().filter(|_| is_domain).map(|address| address.domain().to_owned()).ok_or_else(refused)
 }
 

@@ -66,6 +66,8 @@ pub struct RenewableSession {
     pub renewed_at: Timestamp,
     /// The hash of the network it was given to.
     pub address: IpHash,
+    /// When the session ends however often it is renewed; `None` if it may go on.
+    pub until: Option<Timestamp>,
 }
 
 /// What follows from a refresh token that somebody has sent.
@@ -97,8 +99,13 @@ impl RenewableSession {
 
     /// Until when the session can be renewed.
     pub fn ends_at(&self) -> Timestamp {
-        self.renewed_at.plus(lifetimes::RENEWABLE_SESSIONS)
+        ends_at(self.renewed_at.plus(lifetimes::RENEWABLE_SESSIONS), self.until)
     }
+}
+
+/// When something of a session ends that would end then, if the session ends sooner.
+pub fn ends_at(then: Timestamp, until: Option<Timestamp>) -> Timestamp {
+    until.map_or(then, |until| then.min(until))
 }
 
 #[cfg(test)]
@@ -108,7 +115,10 @@ mod tests {
 
     fn session(generation: u64) -> (RenewableSession, Timestamp) {
         let (renewed_at, salt) = (Timestamp::now(), Salt::parse(&"salt".repeat(8)).unwrap());
-        (RenewableSession { generation, renewed_at, address: IpHash::of("203.0.113.9", &salt) }, renewed_at)
+        (
+            RenewableSession { generation, renewed_at, address: IpHash::of("203.0.113.9", &salt), until: None },
+            renewed_at,
+        )
     }
 
     #[test]
@@ -119,6 +129,15 @@ mod tests {
         assert_eq!((after(0), after(30 * 86_400 - 1)), (Renewal::Next, Renewal::Next));
         assert_eq!(after(30 * 86_400), Renewal::Over);
         assert_eq!(session.renewal(3, made.minus(Duration::from_secs(5))), Renewal::Next, "by a clock that is behind");
+    }
+
+    #[test]
+    fn a_session_with_an_end_is_renewed_no_longer() {
+        let (session, made) = session(3);
+        let session = RenewableSession { until: Some(made.plus(Duration::from_secs(3_600))), ..session };
+        let after = |seconds: u64| session.renewal(3, made.plus(Duration::from_secs(seconds)));
+
+        assert_eq!((after(3_599), after(3_600)), (Renewal::Next, Renewal::Over));
     }
 
     #[test]

@@ -89,8 +89,14 @@ actions! {
     AccountAddressVerified = "account.address_verified",
     /// The password was changed, or chosen for the first time.
     AccountPasswordChanged = "account.password_changed",
+    /// The password was taken away.
+    AccountPasswordRemoved = "account.password_removed",
     /// The password was set with a token.
     AccountPasswordReset = "account.password_reset",
+    /// The account has another identity at an identity provider, with which its person signs in.
+    AccountIdentityConnected = "account.identity_connected",
+    /// An identity was taken away from the account.
+    AccountIdentityRemoved = "account.identity_removed",
     /// An operator has made a token with which the password can be set.
     AccountResetIssued = "account.reset_issued",
     /// An operator was given what is stored about the person.
