@@ -43,14 +43,14 @@ pub use stats::{
 };
 pub use throttle::{AdmittedGuess, CountOutcome, GuessOutcome, MailAdmission, ReadMeter, ThrottleTable};
 pub use users::{
-    AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome,
-    CreateKeyOutcome, CreateShareOutcome, CreateWorkspaceOutcome, EndShareOutcome, Invitations, InviteOutcome,
-    KeyChange, KeyOutcome, LastingSessions, LeaveEffect, MailAddress, Mailbox, MemberChange, MemberOutcome, Names,
-    NewToken, NewWorkspace, OneTimeTokens, OpenInvitation, PasswordChange, PasswordReset, PendingAddress, PersonChange,
-    PersonOutcome, Profile, PublicWorkspaces, Recipient, Recipients, RegisterOutcome, Registration, Removal,
-    ReportClaim, ReportReader, Reports, ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn,
-    SubscribeOutcome, SubscriptionReader, TokenDelivery, UsersTable, VerifyOutcome, WithdrawOutcome, WorkspaceOutcome,
-    Workspaces,
+    AcceptOutcome, ActiveSession, AddressStep, AddressVerification, ApiKeys, ChangedKey, CloseOutcome, ConnectOutcome,
+    CreateKeyOutcome, CreateShareOutcome, CreateWorkspaceOutcome, EndShareOutcome, FirstMembership, FoundIdentity,
+    GroupOutcome, Invitations, InviteOutcome, JoinOutcome, KeyChange, KeyOutcome, LastingSessions, LeaveEffect,
+    MailAddress, Mailbox, MemberChange, MemberOutcome, Names, NewToken, NewWorkspace, OneTimeTokens, OpenInvitation,
+    PasswordChange, PasswordReset, PendingAddress, PersonChange, PersonOutcome, Profile, PublicWorkspaces, Recipient,
+    Recipients, RegisterOutcome, Registration, Removal, RemoveOutcome, ReportClaim, ReportReader, Reports,
+    ResetOutcome, RestoreOutcome, Session, SessionStatus, Sessions, SignIn, SubscribeOutcome, SubscriptionReader,
+    TokenDelivery, UsersTable, VerifyOutcome, WaysToSignIn, WithdrawOutcome, WorkspaceOutcome, Workspaces,
 };
 pub use watch::{
     CheckedTarget, DeleteTargetOutcome, DownTargets, DuePage, DueTarget, Health, ListedTarget, OwnedTargets,

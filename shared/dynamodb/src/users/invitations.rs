@@ -356,8 +356,15 @@ impl UsersTable {
             let Some(most_joinings) = most_made(joinings, memberships.len(), Membership::MOST) else {
                 return Ok(Some(AcceptOutcome::TooMany));
             };
-            let transaction = self.and_membership(Transaction::new(ACCEPT), invitation, account, now, &already)?;
-            let transaction = transaction.and(self.admission(invitation)?, INVALID);
+            let transaction = self.and_membership(
+                Transaction::new(ACCEPT),
+                &invitation.workspace,
+                invitation.role,
+                account,
+                now,
+                &already,
+            )?;
+            let transaction = transaction.and(self.admission(&invitation.workspace, invitation.role)?, INVALID);
             let member = Member::of(account, invitation.role, now);
             let joining = self.joining(&member, open.verified_at(now), most_joinings)?;
             let transaction = transaction.and(joining, Some(AcceptOutcome::AccountChanged));
@@ -400,44 +407,45 @@ impl UsersTable {
         const INVALID: RegisterOutcome = RegisterOutcome::InvitationInvalid;
         let transaction = self.and_account(Transaction::new(OPERATION), account, verified_at, origin)?;
         let transaction = transaction.and(self.deletion(invitation)?, INVALID);
-        let transaction = transaction.and(self.admission(invitation)?, INVALID);
+        let transaction = transaction.and(self.admission(&invitation.workspace, invitation.role)?, INVALID);
         let conflict = RegisterOutcome::Conflict;
         let now = account.created_at;
-        let transaction = self.and_membership(transaction, invitation, account, now, &conflict)?;
+        let transaction =
+            self.and_membership(transaction, &invitation.workspace, invitation.role, account, now, &conflict)?;
         let transaction = transaction.and(self.entry(&entry_of_joining(origin, invitation, account))?, conflict);
         Ok(transaction.send(&self.0.client).await?.or(RegisterOutcome::Registered, conflict))
     }
 
     /// Adds the rows of a new membership to a transaction.
-    fn and_membership<T: Clone>(
+    pub(super) fn and_membership<T: Clone>(
         &self,
         transaction: Transaction<T>,
-        invitation: &Invitation,
+        workspace: &WorkspaceId,
+        role: Role,
         account: &Account,
         joined_at: Timestamp,
         already: &T,
     ) -> Result<Transaction<T>> {
-        let Invitation { workspace, role, .. } = invitation;
-        let membership = Membership::new(*workspace, *role, joined_at);
-        let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, *role, joined_at));
+        let membership = Membership::new(*workspace, role, joined_at);
+        let listed = WorkspaceMemberItem::new(workspace, &Member::of(account, role, joined_at));
         Ok(transaction
             .and(self.0.put_new(&MemberItem::new(&account.id, &membership))?, already.clone())
             .and(self.0.put_new(&listed)?, already.clone()))
     }
 
-    /// The action that counts a new admin. For other roles it only makes sure that the workspace has one, so that an invitation
-    /// leads into no workspace that was left. Neither leads into one that is closed.
-    fn admission(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
+    /// The action that counts a new admin. For other roles it only makes sure that the workspace has one, so that nobody joins a
+    /// workspace that was left. Nobody joins one that is closed, either.
+    pub(super) fn admission(&self, workspace: &WorkspaceId, role: Role) -> Result<TransactWriteItem> {
         let (is_entered, least) = (format!("{HAS_ADMINS} AND {IS_OPEN}"), (":least", number(&1)));
-        if invitation.role != Role::Admin {
-            return self.0.check(workspace_key(&invitation.workspace), &is_entered, [least]);
+        if role != Role::Admin {
+            return self.0.check(workspace_key(workspace), &is_entered, [least]);
         }
-        let update = self.0.update(ACTION, workspace_key(&invitation.workspace), "ADD admins :one").only_if(is_entered);
+        let update = self.0.update(ACTION, workspace_key(workspace), "ADD admins :one").only_if(is_entered);
         update.values([least, (":one", number(&1))]).action()
     }
 
     /// Deletes an invitation, if it is still this one.
-    fn deletion(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
+    pub(super) fn deletion(&self, invitation: &Invitation) -> Result<TransactWriteItem> {
         self.0.delete(ACTION, key_of(invitation)).only_if(IS_STILL).value(":token", text(&invitation.token)).action()
     }
 }

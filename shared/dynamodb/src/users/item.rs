@@ -5,9 +5,10 @@ mod keys;
 mod tokens;
 
 use linklet_domain::{
-    Account, EmailAddress, FullName, IdempotencyKey, Invalid, InvitationId, IpHash, KeyHash, KeyPrefix, LastingSession,
-    Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken, RenewableSession, ReportEvery,
-    ReportId, SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace, WorkspaceId, WorkspaceSlug, lifetimes,
+    Account, EmailAddress, FullName, IdempotencyKey, Identity, IdentityHash, Invalid, InvitationId, IpHash, KeyHash,
+    KeyPrefix, LastingSession, Logo, LogoId, MailChoice, Member, Membership, PublicWorkspace, RefreshToken,
+    RenewableSession, ReportEvery, ReportId, SessionId, SignInPlace, Timestamp, TokenHash, UserId, Workspace,
+    WorkspaceId, WorkspaceSlug, ends_at, lifetimes,
 };
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
@@ -36,12 +37,15 @@ pub struct SignIn {
     pub address: IpHash,
     /// The first refresh token, if the session can be renewed.
     pub first_token: Option<RefreshToken>,
+    /// When the session ends however often it is renewed.
+    pub until: Option<Timestamp>,
 }
 
 pub(super) const USER: &str = "USER";
 pub(super) const MEMBER_PREFIX: &str = "MEMBER#";
 pub(super) const SESSION_PREFIX: &str = "SESSION#";
 pub(super) const KEY_PREFIX: &str = "KEY#";
+pub(super) const IDENTITY_PREFIX: &str = "IDENTITY#";
 
 pub(super) fn user_partition(user: &UserId) -> String {
     format!("USER#{user}")
@@ -59,6 +63,16 @@ pub(super) fn user_key(user: &UserId) -> Key {
 
 pub(super) fn email_key(email: &EmailAddress) -> Key {
     Key::new(format!("EMAIL#{email}"), "EMAIL")
+}
+
+/// The key of an identity's account. IAM roles in `template.yaml` name the prefix of the partition key.
+pub(super) fn identity_key(hash: &IdentityHash) -> Key {
+    Key::new(format!("{IDENTITY_PREFIX}{hash}"), "IDENTITY")
+}
+
+/// The key of an identity beside what its person may do.
+pub(super) fn own_identity_key(user: &UserId, hash: &IdentityHash) -> Key {
+    Key::new(access_partition(user), format!("{IDENTITY_PREFIX}{hash}"))
 }
 
 pub(super) fn slug_key(slug: &WorkspaceSlug) -> Key {
@@ -194,6 +208,17 @@ impl EmailItem {
     }
 }
 
+/// `IDENTITY#<hash>` / `IDENTITY`: the account of somebody's identity at a provider, which makes it the only one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct IdentityItem {
+    #[serde(flatten)]
+    pub key: Key,
+    pub user_id: UserId,
+}
+
+/// `ACCESS#<user>` / `IDENTITY#<hash>`: an identity with which a person signs in.
+pub(super) type OwnIdentityItem = Stored<Identity>;
+
 /// `ACCESS#<user>` / `MEMBER#<workspace>`: a membership under its user, for logins and for the verification of tokens.
 pub(super) type MemberItem = Stored<Membership>;
 
@@ -238,7 +263,8 @@ impl AddressItem {
             full_name: account.full_name.clone(),
             verified_at,
             reclaimed_at: None,
-            awaits_password: account.password_hash.is_none(),
+            // Who has shown already that the address is theirs signs in otherwise.
+            awaits_password: account.password_hash.is_none() && verified_at.is_none(),
             mail: MailChoice::default(),
             undeliverable_at: None,
             pending_email: None,
@@ -301,17 +327,19 @@ pub(super) struct SessionItem {
     pub generation: Option<u64>,
     pub renewed_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
+    /// When the session ends however often it is renewed.
+    pub until: Option<Timestamp>,
+    /// When the person last showed in this session who they are.
+    pub proved_at: Option<Timestamp>,
     pub ttl: i64,
 }
 
 impl SessionItem {
     /// A session that begins in this place, and has this refresh token if it can be renewed.
     pub(super) fn new(user: &UserId, session: &SessionId, sign_in: SignIn) -> Self {
-        let SignIn { place, address, first_token } = sign_in;
-        let ends_at = match first_token {
-            Some(_) => session.began_at().plus(lifetimes::RENEWABLE_SESSIONS),
-            None => session.began_at().plus(lifetimes::SESSIONS),
-        };
+        let SignIn { place, address, first_token, until } = sign_in;
+        let lasts = if first_token.is_some() { lifetimes::RENEWABLE_SESSIONS } else { lifetimes::SESSIONS };
+        let ends_at = ends_at(session.began_at().plus(lasts), until);
         Self {
             key: session_key(user, session),
             place,
@@ -319,14 +347,16 @@ impl SessionItem {
             generation: first_token.map(|token| token.generation),
             renewed_at: first_token.map(|_| session.began_at()),
             ended_at: None,
+            until,
+            proved_at: None,
             ttl: ends_at.unix_seconds(),
         }
     }
 
     /// How far the refresh tokens have come, unless the session was ended, or has none.
     pub(super) fn renewable(self) -> Option<RenewableSession> {
-        let (generation, renewed_at, address) = (self.generation?, self.renewed_at?, self.address?);
-        self.ended_at.is_none().then_some(RenewableSession { generation, renewed_at, address })
+        let (generation, renewed_at, address, until) = (self.generation?, self.renewed_at?, self.address?, self.until);
+        self.ended_at.is_none().then_some(RenewableSession { generation, renewed_at, address, until })
     }
 
     /// The session as its person sees it, unless it is over.

@@ -154,6 +154,8 @@ impl UsersTable {
         const OPERATION: &str = "forget a person";
         let mut keys = self.0.keys_of(OPERATION, &access_partition(user)).await?;
         keys.retain(|key| *key != ended_sessions_key(user));
+        // First, since nothing finds them without these items.
+        self.forget_identities(user, &keys).await?;
         self.0.delete_all(OPERATION, keys.into_iter().map(Key::into_item).collect()).await
     }
 

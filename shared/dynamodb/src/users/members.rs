@@ -56,7 +56,9 @@ pub enum MemberOutcome {
 }
 
 /// The outcome if an action is refused. `None` means that the item has changed since it was read, so that a retry is needed.
-type Refusal = Option<MemberOutcome>;
+pub(super) type Refusal = Option<MemberOutcome>;
+
+const REMOVE: &str = "remove a member";
 
 const CALLER_NOT_ADMIN: Refusal = Some(MemberOutcome::CallerNotAdmin);
 
@@ -140,32 +142,36 @@ impl UsersTable {
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn remove_member(&self, removal: &Removal<'_>) -> Result<MemberOutcome> {
-        const OPERATION: &str = "remove a member";
-        retry_on_conflict(OPERATION, async || {
+        retry_on_conflict(REMOVE, async || {
             let Removal { workspace, caller, user, .. } = *removal;
             let Some(member) = self.member(workspace, user).await? else { return Ok(Some(MemberOutcome::NoMember)) };
             let Some(heir) = self.heir_of(removal).await? else { return Ok(Some(MemberOutcome::LastAdmin)) };
-            let mut transaction = Transaction::new(OPERATION);
-            for key in membership_keys(workspace, user) {
-                transaction = transaction.and(self.member_deletion(key, &member)?, None);
-            }
-            transaction = self.count_admins(transaction, workspace, member.active_role(), None)?;
             // Whoever leaves by themselves needn't be an admin, but whoever gets what they leave has to be one still.
             let (not_admin, heirs_role) = match user == caller {
                 true => (None, self.heir_is_admin(workspace, &heir)?),
                 false => (CALLER_NOT_ADMIN, self.caller_is_admin(workspace, &heir)?),
             };
-            let transaction = transaction
-                .and(heirs_role, not_admin)
-                .and_each(self.2.begin(&removal.handover(heir))?, None)
-                .and(self.entry(&entry_of_removal(removal, &member))?, None);
+            let transaction = self.removal(removal, &member, heir)?.and(heirs_role, not_admin);
             transaction.commit(&self.0.client, MemberOutcome::Done(member)).await
         })
         .await
     }
 
+    /// A transaction that ends a membership, and hands over what the member leaves.
+    pub(super) fn removal(&self, removal: &Removal<'_>, member: &Member, heir: UserId) -> Result<Transaction<Refusal>> {
+        let Removal { workspace, user, .. } = *removal;
+        let mut transaction = Transaction::new(REMOVE);
+        for key in membership_keys(workspace, user) {
+            transaction = transaction.and(self.member_deletion(key, member)?, None);
+        }
+        Ok(self
+            .count_admins(transaction, workspace, member.active_role(), None)?
+            .and_each(self.2.begin(&removal.handover(heir))?, None)
+            .and(self.entry(&entry_of_removal(removal, member))?, None))
+    }
+
     /// A transaction that makes another membership of one, with the number of the workspace's admins.
-    fn transition(
+    pub(super) fn transition(
         &self,
         operation: &'static str,
         workspace: &WorkspaceId,
@@ -180,7 +186,7 @@ impl UsersTable {
     }
 
     /// Who gets what a member leaves; `None` if there is no other admin.
-    async fn heir_of(&self, removal: &Removal<'_>) -> Result<Option<UserId>> {
+    pub(super) async fn heir_of(&self, removal: &Removal<'_>) -> Result<Option<UserId>> {
         if removal.user != removal.caller {
             return Ok(Some(*removal.caller));
         }
@@ -240,7 +246,7 @@ impl UsersTable {
     }
 
     /// A condition check that somebody can inherit what a member leaves, also in a closed workspace, which may be brought back.
-    fn heir_is_admin(&self, workspace: &WorkspaceId, heir: &UserId) -> Result<TransactWriteItem> {
+    pub(super) fn heir_is_admin(&self, workspace: &WorkspaceId, heir: &UserId) -> Result<TransactWriteItem> {
         self.role_check(workspace, heir, IS_ACTIVE)
     }
 
@@ -276,7 +282,7 @@ fn entry_of_removal(removal: &Removal<'_>, member: &Member) -> AuditEntry {
 }
 
 /// What the audit log says of a change of a membership.
-fn entries_of_change(
+pub(super) fn entries_of_change(
     origin: &AuditContext,
     workspace: &WorkspaceId,
     before: &Member,

@@ -8,8 +8,8 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    AuditAction, AuditContext, EmailAddress, FamiliarNetwork, Task, TaskWork, Timestamp, TokenHash, UserId, lifetimes,
-    reclaim::Reclaim,
+    AuditAction, AuditContext, AuditSubject, Credential, EmailAddress, FamiliarNetwork, Identity, Task, TaskWork,
+    Timestamp, TokenHash, UserId, WorkspaceId, lifetimes, reclaim::Reclaim,
 };
 
 use super::UsersTable;
@@ -19,7 +19,7 @@ use super::item::{
     verification_key,
 };
 use super::people::Differences;
-use super::sessions::{ENDS_MORE, SET_PASSWORD};
+use super::sessions::{ENDS_MORE, REMOVE_PASSWORD, SET_PASSWORD};
 use crate::Result;
 use crate::item::{IS_NEW, Key, Table, text};
 use crate::transaction::{Transaction, retry_on_conflict};
@@ -109,6 +109,8 @@ pub struct PasswordReset {
     issued_at: Timestamp,
     /// How the token got to the person.
     pub delivery: TokenDelivery,
+    /// Whether an operator has made it.
+    pub by_operator: bool,
 }
 
 /// The outcome of setting a new password with a token.
@@ -154,18 +156,34 @@ pub enum VerifyOutcome {
     PasswordChosen,
 }
 
+/// As [`SET_PASSWORD`], by an operator's token.
+const SET_PASSWORD_FOR_NOW: &str = "SET password_hash = :new, password_changed_at = :at, password_works_until = :until";
+
 const VERIFY: &str = "verify an address";
 
 impl UsersTable {
-    /// Stores a token for a new password that an operator has made. One that the operator vouches for counts as mailed.
+    /// Stores a token for a new password that an operator has made, of which the audit logs of these workspaces tell as well. One that the
+    /// operator vouches for counts as mailed.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
-    pub async fn show_reset(&self, token: &NewToken<'_>, delivery: TokenDelivery, origin: &AuditContext) -> Result<()> {
+    pub async fn show_reset(
+        &self,
+        token: &NewToken<'_>,
+        delivery: TokenDelivery,
+        workspaces: &[WorkspaceId],
+        origin: &AuditContext,
+    ) -> Result<()> {
         const OPERATION: &str = "store a token for a new password";
+        let issued = AuditAction::AccountResetIssued;
+        let in_workspaces = workspaces
+            .iter()
+            .map(|workspace| origin.in_workspace(workspace, issued, AuditSubject::Member(*token.user)));
+        let entries = [origin.of_person(token.user, issued)].into_iter().chain(in_workspaces);
+        let entries = entries.map(|entry| self.entry(&entry)).collect::<Result<Vec<_>>>()?;
         Transaction::new(OPERATION)
-            .and(self.0.put_new(&reset_item(token, delivery))?, ())
-            .and(self.entry(&origin.of_person(token.user, AuditAction::AccountResetIssued))?, ())
+            .and(self.0.put_new(&TokenItem { by_operator: true, ..reset_item(token, delivery) })?, ())
+            .and_each(entries, ())
             .or_fail(&self.0.client)
             .await
     }
@@ -182,6 +200,7 @@ impl UsersTable {
             email: item.email,
             issued_at: item.issued_at,
             delivery: if item.mailed { TokenDelivery::Mailed } else { TokenDelivery::Shown },
+            by_operator: item.by_operator,
         }))
     }
 
@@ -201,19 +220,60 @@ impl UsersTable {
         clock: impl Fn() -> Timestamp,
         origin: &AuditContext,
     ) -> Result<ResetOutcome> {
+        self.reset_credential(reset, Credential::Password(new_hash), network, clock, origin).await
+    }
+
+    /// As [`Self::reset_password`], with whatever credential. An identity takes the place of the password, and of other identities at the
+    /// same provider: whoever has had the address before may have them. The first proof of whose the address is takes all identities away,
+    /// which may be somebody else's.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn reset_credential(
+        &self,
+        reset: &PasswordReset,
+        credential: Credential<'_>,
+        network: &FamiliarNetwork,
+        clock: impl Fn() -> Timestamp,
+        origin: &AuditContext,
+    ) -> Result<ResetOutcome> {
         const OPERATION: &str = "set a new password";
         const INVALID: Option<ResetOutcome> = Some(ResetOutcome::TokenInvalid);
         retry_on_conflict(OPERATION, async || {
-            let Some(proof) = self.proof_of(reset).await? else { return Ok(INVALID) };
+            let Some(proof) = self.proof_of(reset, credential).await? else { return Ok(INVALID) };
+            let had_password = match credential {
+                Credential::Identity(_) => {
+                    self.account(&reset.user).await?.is_some_and(|one| one.password_hash.is_some())
+                }
+                Credential::Password(_) => false,
+            };
             let at = clock();
             let ended = EndedSessionsItem::new(&reset.user, at, None);
             let mut transaction = Transaction::new(OPERATION)
                 .and(self.used_up(reset_key(&reset.hash))?, INVALID)
-                .and(self.new_password(reset, new_hash, proof, at)?, INVALID)
+                .and(self.new_credential(reset, credential, proof, at)?, INVALID)
                 .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&at))])?, Some(ResetOutcome::Conflict))
                 // It may have been proved a moment ago.
-                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None)
-                .and(self.entry(&origin.of_person(&reset.user, AuditAction::AccountPasswordReset))?, None);
+                .and(self.address_change(&reset.user, &reset.email, proof, at)?, None);
+            transaction = match credential {
+                Credential::Password(_) => {
+                    let entry = origin.of_person(&reset.user, AuditAction::AccountPasswordReset);
+                    transaction.and(self.entry(&entry)?, None)
+                }
+                // An identity that another account has got meanwhile.
+                Credential::Identity(identity) => {
+                    transaction.and_each(self.connecting(&reset.user, identity, origin).await?, INVALID)
+                }
+            };
+            for identity in self.superseded(reset, credential, proof).await? {
+                let removed = origin.of_person(&reset.user, AuditAction::AccountIdentityRemoved).from(&identity.issuer);
+                let away = self.disconnecting(&reset.user, &identity.hash)?;
+                transaction = transaction.and_each(away, None).and(self.entry(&removed)?, None);
+            }
+            if had_password {
+                let removed = origin.of_person(&reset.user, AuditAction::AccountPasswordRemoved);
+                transaction = transaction.and(self.entry(&removed)?, None);
+            }
             if proof == AddressProof::First {
                 let reclaim = Reclaim { user: reset.user, reclaimed_at: at, reclaimed_from: network.clone() };
                 let task = Task::new(TaskWork::Reclaim(reclaim), at, &origin.correlation_id);
@@ -227,34 +287,57 @@ impl UsersTable {
         .await
     }
 
+    /// The identities that a token for a new password takes away.
+    async fn superseded(
+        &self,
+        reset: &PasswordReset,
+        credential: Credential<'_>,
+        proof: AddressProof,
+    ) -> Result<Vec<Identity>> {
+        let goes = |identity: &Identity| match credential {
+            Credential::Identity(new) if new.hash == identity.hash => false,
+            _ if proof == AddressProof::First => true,
+            Credential::Identity(new) => new.issuer == identity.issuer,
+            Credential::Password(_) => false,
+        };
+        Ok(self.identities(&reset.user).await?.into_iter().filter(goes).collect())
+    }
+
     /// What a token for a new password shows about the address; `None` if the account has another one by now.
-    async fn proof_of(&self, reset: &PasswordReset) -> Result<Option<AddressProof>> {
+    async fn proof_of(&self, reset: &PasswordReset, credential: Credential<'_>) -> Result<Option<AddressProof>> {
         let address = self.0.get::<AddressItem>("look up an address", address_key(&reset.user)).await?;
         let current = address.filter(|address| address.email == reset.email);
-        Ok(current.map(|address| match reset.delivery {
-            TokenDelivery::Shown => AddressProof::None,
+        Ok(current.map(|address| match (reset.delivery, credential) {
+            (TokenDelivery::Shown, Credential::Password(_)) => AddressProof::None,
             // Nobody has used an account that has had no password yet, so nothing in it is to be paused.
-            TokenDelivery::Mailed if address.verified_at.is_some() || address.awaits_password => AddressProof::Another,
-            TokenDelivery::Mailed => AddressProof::First,
+            _ if address.verified_at.is_some() || address.awaits_password => AddressProof::Another,
+            _ => AddressProof::First,
         }))
     }
 
-    /// The action that sets a new password, unless one was set since the token was made. The first proof of whose the address is sets
+    /// The action that sets a new password, or takes it away for an identity, unless one was set since the token was made. The first proof of whose the address is sets
     /// it all the same: otherwise a squatter who changes the password every minute would keep the account.
-    fn new_password(
+    fn new_credential(
         &self,
         reset: &PasswordReset,
-        new_hash: &str,
+        credential: Credential<'_>,
         proof: AddressProof,
         at: Timestamp,
     ) -> Result<TransactWriteItem> {
         const IS_OPEN: &str = "attribute_exists(pk) AND attribute_not_exists(closed_at)";
         const IS_OLDER: &str = "(attribute_not_exists(password_changed_at) OR password_changed_at < :issued)";
+        let (change, new_hash) = match credential {
+            Credential::Password(hash) if reset.by_operator => (SET_PASSWORD_FOR_NOW, Some(hash)),
+            Credential::Password(hash) => (SET_PASSWORD, Some(hash)),
+            Credential::Identity(_) => (REMOVE_PASSWORD, None),
+        };
         let update = self
             .0
-            .update(ACTION, user_key(&reset.user), SET_PASSWORD)
+            .update(ACTION, user_key(&reset.user), change)
             .only_if(IS_OPEN)
-            .values([(":new", text(new_hash)), (":at", text(&at))]);
+            .value(":at", text(&at))
+            .values(new_hash.map(|hash| (":new", text(hash))))
+            .values((change == SET_PASSWORD_FOR_NOW).then(|| (":until", text(&at.plus(lifetimes::SESSIONS)))));
         match proof {
             AddressProof::First => update,
             AddressProof::None | AddressProof::Another => {

@@ -6,18 +6,18 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use linklet_domain::{
-    AuditAction, AuditContext, AuditSubject, LastingSession, Membership, Role, SessionId, Timestamp, UserId,
-    WorkspaceId, lifetimes,
+    AuditAction, AuditContext, AuditSubject, Credential, LastingSession, Membership, Role, SessionId, Timestamp,
+    UserId, WorkspaceId, lifetimes,
 };
 
 use super::UsersTable;
 use super::item::{
     EndedSessionsItem, SESSION_PREFIX, SessionItem, SignIn, access_partition, ended_sessions_key, member_key,
-    session_key, user_key,
+    own_identity_key, session_key, user_key,
 };
 use crate::item::{SortKeys, Table, from_found, from_item, number, text};
 use crate::transaction::{Transaction, TransactionOutcome, retry_on_conflict};
-use crate::write::Write;
+use crate::write::{Outcome, Write};
 use crate::{Consistency, RepositoryError, Result};
 
 /// The repository for authentication by token: the items of UsersTable that say what a person may do.
@@ -80,15 +80,15 @@ pub struct LastingSessions {
     pub has_more: bool,
 }
 
-/// A new password.
+/// A new password, the first one, or none any more.
 #[derive(Debug, Clone, Copy)]
 pub struct PasswordChange<'a> {
     /// Whose it is.
     pub user: &'a UserId,
-    /// The hash that the old password was verified with.
-    pub old_hash: &'a str,
-    /// The hash of the new one.
-    pub new_hash: &'a str,
+    /// The hash of the old password, if the account has one.
+    pub old_hash: Option<&'a str>,
+    /// The hash of the new one, or the identity with which the person signs in instead.
+    pub new: Credential<'a>,
     /// Sessions that have begun by this time end.
     pub at: Timestamp,
     /// The session that goes on.
@@ -115,6 +115,18 @@ impl Sessions {
             return Ok(SessionStatus::Ended);
         }
         Ok(from_found(OPERATION, membership)?.as_ref().map_or(none, SessionStatus::of))
+    }
+}
+
+impl Sessions {
+    /// When the person of a session last showed in it who they are.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn proved_at(&self, acting: ActiveSession<'_>) -> Result<Option<Timestamp>> {
+        let own = session_key(acting.user, acting.session);
+        let [own] = self.0.get_each(PROVE, [Some(own)], Consistency::Strong).await?;
+        Ok(from_found::<SessionItem>(PROVE, own)?.and_then(|item| item.proved_at))
     }
 }
 
@@ -242,25 +254,47 @@ impl UsersTable {
         ])
     }
 
-    /// Replaces a password hash, and ends all sessions but for one, in one transaction. Returns `false` if the hash has changed
-    /// since it was read, or all sessions were ended.
+    /// Sets, replaces or removes a password, and ends all sessions but for one, in one transaction. Returns `false` if the password was
+    /// changed since it was read, all sessions were ended, or the identity was removed that takes the place of the password.
     ///
     /// # Errors
     /// When DynamoDB can't be reached.
     pub async fn change_password(&self, change: &PasswordChange<'_>) -> Result<bool> {
         const OPERATION: &str = "change a password";
+        const HAS_NONE: &str =
+            "attribute_exists(pk) AND attribute_not_exists(password_hash) AND attribute_not_exists(closed_at)";
+        let (set, new_hash, action, instead) = match change.new {
+            Credential::Password(hash) => (SET_PASSWORD, Some(hash), AuditAction::AccountPasswordChanged, None),
+            Credential::Identity(identity) => {
+                let key = own_identity_key(change.user, &identity.hash);
+                (REMOVE_PASSWORD, None, AuditAction::AccountPasswordRemoved, Some(self.0.check(key, EXISTS, [])?))
+            }
+        };
         let update = self
             .0
-            .update(OPERATION, user_key(change.user), SET_PASSWORD)
-            .only_if("password_hash = :old")
-            .values([(":old", text(change.old_hash)), (":new", text(change.new_hash)), (":at", text(&change.at))]);
+            .update(OPERATION, user_key(change.user), set)
+            .only_if(change.old_hash.map_or(HAS_NONE, |_| "password_hash = :old"))
+            .value(":at", text(&change.at))
+            .values(change.old_hash.map(|hash| (":old", text(hash))))
+            .values(new_hash.map(|hash| (":new", text(hash))));
         let ended = EndedSessionsItem::new(change.user, change.at, change.but);
         let transaction = Transaction::new(OPERATION)
             .and(update.action()?, ())
+            .and_each(instead, ())
             // If all sessions were ended since the request came, its own session was, too.
             .and(self.0.put_if(&ended, ENDS_MORE, [(":at", text(&change.at))])?, ())
-            .and(self.entry(&change.origin.of_person(change.user, AuditAction::AccountPasswordChanged))?, ());
+            .and(self.entry(&change.origin.of_person(change.user, action))?, ());
         Ok(transaction.send(&self.0.client).await? == TransactionOutcome::Committed)
+    }
+
+    /// Notes that the person of a session has shown who they are, unless it has ended. Returns whether that is noted.
+    ///
+    /// # Errors
+    /// When DynamoDB can't be reached.
+    pub async fn prove_session(&self, user: &UserId, session: &SessionId, at: Timestamp) -> Result<bool> {
+        const LASTS: &str = "attribute_exists(pk) AND attribute_not_exists(ended_at)";
+        let update = self.0.update(PROVE, session_key(user, session), "SET proved_at = :at").only_if(LASTS);
+        Ok(matches!(update.value(":at", text(&at)).send().await?, Outcome::Done(_)))
     }
 }
 
@@ -269,6 +303,10 @@ fn lasting(item: SessionItem, now: Timestamp) -> Result<Option<LastingSession>> 
 }
 
 const END: &str = "end a session";
+
+const PROVE: &str = "note a proof in a session";
+
+const EXISTS: &str = "attribute_exists(pk)";
 
 const LIST: &str = "list sessions";
 
@@ -280,3 +318,6 @@ pub(super) const ENDS_MORE: &str = "attribute_not_exists(ended_at) OR ended_at <
 
 /// The update expression that sets a password.
 pub(super) const SET_PASSWORD: &str = "SET password_hash = :new, password_changed_at = :at";
+
+/// The update expression that takes a password away.
+pub(super) const REMOVE_PASSWORD: &str = "SET password_changed_at = :at REMOVE password_hash";

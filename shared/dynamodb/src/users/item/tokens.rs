@@ -23,6 +23,9 @@ pub(in crate::users) struct TokenItem {
     /// Whether only a mail had the token.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mailed: bool,
+    /// Whether an operator has made it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_operator: bool,
     pub ttl: i64,
 }
 
@@ -36,6 +39,7 @@ impl TokenItem {
             issued_at: token.issued_at,
             expires_at,
             mailed: delivery == TokenDelivery::Mailed,
+            by_operator: false,
             ttl: expires_at.unix_seconds(),
         }
     }
