@@ -1,6 +1,6 @@
 //! Who may register and create workspaces, as the environment says.
 
-use linklet_domain::{CreationPolicy, RegistrationPolicy};
+use linklet_domain::{CreationPolicy, PasswordLogin, RegistrationPolicy};
 
 use crate::{StartError, config};
 
@@ -20,4 +20,12 @@ pub fn registration() -> Result<RegistrationPolicy, StartError> {
 pub fn creation() -> Result<CreationPolicy, StartError> {
     let who = config::optional("WHO_CREATES_WORKSPACES").unwrap_or_default();
     Ok(CreationPolicy::parse(&who, registration()?)?)
+}
+
+/// Whether passwords open accounts: `PASSWORD_LOGIN`, which is on if it is empty.
+///
+/// # Errors
+/// When it is neither on nor off.
+pub fn password_login() -> Result<PasswordLogin, StartError> {
+    Ok(config::parsed_or_default("PASSWORD_LOGIN")?)
 }

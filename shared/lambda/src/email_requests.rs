@@ -60,26 +60,26 @@ impl EmailRequests {
         }
     }
 
-    /// Has these people told what has become of something of theirs, all at once. It is given up after some seconds: whoever has more to
-    /// do than telling doesn't wait for a queue that is slow.
-    pub async fn tell_all(&self, cause: &CorrelationId, users: &[UserId], change: &AccountChange) {
-        let Some(queue) = &self.0 else { return };
+    /// Has these people told what has become of something of theirs, all at once, and returns how many aren't. It is given up after some
+    /// seconds: whoever has more to do than telling doesn't wait for a queue that is slow.
+    pub async fn tell_all(&self, cause: &CorrelationId, users: &[UserId], change: &AccountChange) -> usize {
+        let Some(queue) = &self.0 else { return 0 };
         let order = |user: &UserId| {
             let mail = RequestedEmail::AccountChange { user_id: *user, change: change.clone() };
             Message::new(&EmailRequest::new(cause, Timestamp::now(), mail))
         };
         let messages = match users.iter().map(order).collect::<Result<Vec<_>, _>>() {
             Ok(messages) => messages,
-            Err(error) => return tracing::error!(error = chain(&error), "orders of mails could not be serialised"),
+            Err(error) => {
+                tracing::error!(error = chain(&error), "orders of mails could not be serialised");
+                return users.len();
+            }
         };
-        let untold = timeout(TOLD_WITHIN, queue.send_all(&messages)).await;
-        if untold.as_ref().ok() != Some(&0) {
-            tracing::warn!(
-                people = users.len(),
-                untold = untold.ok(),
-                "some are not told what has become of something"
-            );
+        let untold = timeout(TOLD_WITHIN, queue.send_all(&messages)).await.ok();
+        if untold != Some(0) {
+            tracing::warn!(people = users.len(), untold, "some are not told what has become of something");
         }
+        untold.unwrap_or(users.len())
     }
 
     /// Whether an order is in the queue, or none is placed at all. The publisher logs why not.

@@ -1,26 +1,31 @@
-//! Showing by the password of an account that it is one's own.
+//! Showing once more that an account is one's own, for what can't be undone.
 
 use std::time::Duration;
 
-use linklet_domain::{Account, Actor, GuessKind, HashFor, TypedPassword, UserId};
-use linklet_dynamodb::AuditTable;
+use linklet_domain::{Account, Actor, GuessKind, HashFor, PasswordLogin, TypedPassword, UserId};
+use linklet_dynamodb::{ActiveSession, AuditTable};
 
 use crate::audit_log;
 use crate::guesses::Attempt;
 use crate::hashing::Limits;
 use crate::http::{ApiError, Problem, Request, Result};
+use crate::identity::TokenVerifier;
 use crate::passwords::Passwords;
 
 /// How long a refusal waits for its entry in the audit log: less than the steps in which refused logins are answered.
 const NOTED_WITHIN: Duration = Duration::from_millis(100);
 
-/// Has people show that they know the password of an account.
+/// Has people show that an account is theirs.
 #[derive(Clone, Copy)]
 pub struct Proofs<'a> {
     /// What keeps people from guessing.
     pub limits: &'a Limits,
     /// Verifies passwords.
     pub passwords: &'a Passwords,
+    /// Whether passwords open accounts.
+    pub password_login: PasswordLogin,
+    /// Knows who has shown in their session who they are.
+    pub tokens: &'a TokenVerifier,
     /// Where it is written that somebody has guessed.
     pub audit_log: &'a AuditTable,
 }
@@ -42,10 +47,28 @@ impl Purpose {
 }
 
 impl Proofs<'_> {
+    /// Whether somebody who has signed in sends the password of their account, or has shown in this session a moment ago who they are.
+    ///
+    /// # Errors
+    /// 403 if there is neither, and else those of [`Self::require`].
+    pub async fn require_of(
+        &self,
+        request: &Request,
+        acting: ActiveSession<'_>,
+        account: &Account,
+        password: Option<&TypedPassword>,
+        purpose: Purpose,
+    ) -> Result<()> {
+        if let Some(password) = password {
+            return self.require(request, account, password, purpose).await;
+        }
+        self.tokens.require_proof(acting, request.received_at).await
+    }
+
     /// Whether somebody knows the password of this account. Whoever guesses waits longer and longer.
     ///
     /// # Errors
-    /// 401 if it is another one, 429 if the guess has to wait, or as many passwords are hashed in this second as may be.
+    /// 401 if it is another one, 403 if passwords are off, 429 if the guess has to wait, or as many passwords are hashed in this second as may be.
     pub async fn require(
         &self,
         request: &Request,
@@ -53,6 +76,7 @@ impl Proofs<'_> {
         password: &TypedPassword,
         Purpose { refusal, hashes }: Purpose,
     ) -> Result<()> {
+        Problem::PasswordLoginOff.unless(self.password_login.admits(account, request.received_at))?;
         let verify = async |whose: Option<HashFor>| {
             self.limits.admit_hashes(request, whose, account.email.as_str(), hashes, request.received_at).await?;
             if self.passwords.verify(password, account.password_hash.as_deref()) {

@@ -89,6 +89,10 @@ problems! {
     ForeignPage = FORBIDDEN "foreign_page" "only pages of this address may do this";
     /// The address must be verified first.
     AddressUnverified = FORBIDDEN "address_unverified" "verify your email first; we sent you a link";
+    /// What can't be undone needs a proof.
+    ProofRequired = FORBIDDEN "proof_required" "confirm your identity: send your password, or sign in at your identity provider again";
+    /// Nobody signs in by password here.
+    PasswordLoginOff = FORBIDDEN "password_login_off" "passwords are off here; sign in at your identity provider";
     /// The destinations of the workspace's links are fixed.
     DestinationFixed =
         FORBIDDEN "destination_fixed" "destinations are locked in this workspace; create another link";
@@ -135,6 +139,8 @@ problems! {
     InvitationLimit = CONFLICT "invitation_limit" "the workspace has 100 pending invitations; withdraw one first";
     /// The change would leave a workspace without an admin.
     LastAdmin = CONFLICT "last_admin" "the workspace needs at least one admin";
+    /// Nobody could sign in to the account any more.
+    LastSignIn = CONFLICT "last_sign_in" "you could no longer sign in; set up another way first";
     /// The caller is closing their account.
     AccountClosing = CONFLICT "account_closing" "your account is being closed; you can no longer join a workspace";
     /// The workspace isn't closed.
@@ -203,6 +209,8 @@ problems! {
     Internal = INTERNAL_SERVER_ERROR "internal_error" "internal server error";
     /// A table can't be reached.
     ServiceUnavailable = SERVICE_UNAVAILABLE "service_unavailable" "service unavailable";
+    /// An identity provider can't be asked.
+    ProviderUnavailable = SERVICE_UNAVAILABLE "provider_unavailable" "the identity provider could not be reached; try again later";
     /// Each code that was generated is taken.
     NoFreeCode = SERVICE_UNAVAILABLE "no_free_code" "could not generate unique code; try again";
     /// Other requests for the same thing got in the way again and again, or a request about many links had no time left for this one.

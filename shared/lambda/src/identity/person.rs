@@ -18,6 +18,11 @@ pub struct Person {
 }
 
 impl Person {
+    /// The person in their session.
+    pub fn acting(&self) -> ActiveSession<'_> {
+        ActiveSession { user: &self.user, session: &self.session }
+    }
+
     /// The person as the audit log names them.
     pub fn actor(&self) -> linklet_domain::Actor {
         linklet_domain::Actor::Person(self.user)

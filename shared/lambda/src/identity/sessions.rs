@@ -1,7 +1,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use linklet_domain::{SessionId, Timestamp, WorkspaceId};
-use linklet_dynamodb::{Consistency, Result, Session, SessionStatus, Sessions};
+use linklet_dynamodb::{ActiveSession, Consistency, Result, Session, SessionStatus, Sessions};
 use lru::LruCache;
 use parking_lot::Mutex;
 
@@ -33,6 +33,11 @@ impl HeldSessions {
 
     pub(super) fn new(table: Sessions) -> Self {
         Self { table, held: Mutex::new(LruCache::sparse(Self::CAPACITY)) }
+    }
+
+    /// When the person of a session last showed in it who they are.
+    pub(super) async fn proved_at(&self, acting: ActiveSession<'_>) -> Result<Option<Timestamp>> {
+        self.table.proved_at(acting).await
     }
 
     /// What a session is worth to a request that arrived at `now`.

@@ -4,7 +4,7 @@ use aws_config::SdkConfig;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, errors::ErrorKind};
 use lambda_http::http::header;
 use linklet_domain::{EmailAddress, Invalid, Membership, Role, SessionId, Timestamp, UserId, WorkspaceId, lifetimes};
-use linklet_dynamodb::{Session, SessionStatus, Sessions};
+use linklet_dynamodb::{ActiveSession, Session, SessionStatus, Sessions};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -248,6 +248,18 @@ impl TokenVerifier {
     /// As [`Self::require`].
     pub async fn require_now(&self, request: &Request, role: Role) -> Result<Caller> {
         self.person_now(request).await?.into_caller()?.with_role(role)
+    }
+
+    /// Requires that somebody has shown in their session, within the last ten minutes, who they are: for what can't be undone. Where
+    /// sessions aren't looked up, everybody has.
+    ///
+    /// # Errors
+    /// 403 if they haven't, 503 if the table can't be read.
+    pub async fn require_proof(&self, acting: ActiveSession<'_>, now: Timestamp) -> Result<()> {
+        const RECENT: Duration = Duration::from_secs(600);
+        let Some(sessions) = &self.sessions else { return Ok(()) };
+        let proved_at = sessions.proved_at(acting).await?;
+        Problem::ProofRequired.unless(proved_at.is_some_and(|at| at.until(now) < RECENT))
     }
 
     /// Forgets a session that was ended. Other environments may hold it for up to a minute.
