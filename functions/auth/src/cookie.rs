@@ -1,12 +1,34 @@
 //! The cookie with the refresh token, and which pages may have it sent.
 
-use linklet_domain::{OwnAddress, lifetimes};
+use std::time::Duration;
+
+use linklet_domain::OwnAddress;
 use linklet_lambda::config;
 use linklet_lambda::http::{HeaderValue, Problem, Request, Response, Result, header};
 use url::Url;
 
 /// The name of the cookie.
 const NAME: &str = "linklet_refresh";
+
+/// A cookie of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BrowserCookie {
+    /// Its name.
+    pub name: String,
+    /// The path for which it is, below the base, without a slash at its beginning.
+    pub path: String,
+    /// Which sites' pages may have it sent.
+    pub same_site: SameSite,
+}
+
+/// Which sites' pages may have a cookie sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SameSite {
+    /// Pages of the same site.
+    Strict,
+    /// And links and redirects to the API of others.
+    Lax,
+}
 
 /// Where people reach the API, which decides where the cookie is sent to, and whose pages may send it.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +68,47 @@ impl ApiAddress {
 
     /// The response with a refresh token in a cookie that no script reads, and that a browser sends to the routes below
     /// `/api/auth` of this API only.
-    pub(crate) fn with_cookie(&self, response: Response, request: &Request, token: &str) -> Response {
-        self.with(response, request, token, lifetimes::RENEWABLE_SESSIONS.as_secs())
+    pub(crate) fn with_cookie(&self, response: Response, request: &Request, token: &str, lasts: Duration) -> Response {
+        self.with(response, request, token, lasts.as_secs())
+    }
+
+    /// As [`Self::with_cookie`], for a browser that is sent here from elsewhere, and says nothing of a page.
+    pub(crate) fn with_cookie_for_visitor(
+        &self,
+        response: Response,
+        request: &Request,
+        token: &str,
+        lasts: Duration,
+    ) -> Response {
+        let cookie = BrowserCookie { name: NAME.to_owned(), path: "api/auth".to_owned(), same_site: SameSite::Strict };
+        self.with_own(response, request, &cookie, token, lasts.as_secs())
+    }
+
+    /// The address below which people reach the API, without a slash at its end.
+    pub(crate) fn base(&self, request: &Request) -> String {
+        let base = self.0.as_ref().map_or_else(|| request.origin(), Url::to_string);
+        base.trim_end_matches('/').to_owned()
+    }
+
+    /// The response with another cookie, besides those that it has. No script reads it.
+    pub(crate) fn with_own(
+        &self,
+        mut response: Response,
+        request: &Request,
+        cookie: &BrowserCookie,
+        value: &str,
+        seconds: u64,
+    ) -> Response {
+        let BrowserCookie { name, path, same_site } = cookie;
+        let base = Url::parse(&self.base(request)).ok();
+        let below = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
+        let secure = if base.as_ref().is_some_and(is_local) { "" } else { "; Secure" };
+        let cookie =
+            format!("{name}={value}; Path={below}/{path}; Max-Age={seconds}; HttpOnly; SameSite={same_site:?}{secure}");
+        if let Ok(cookie) = HeaderValue::try_from(cookie) {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
     }
 
     /// The response that has a browser forget the cookie.
@@ -114,7 +175,8 @@ mod tests {
     }
 
     fn cookie(address: &ApiAddress, request: &Request) -> String {
-        let response = address.with_cookie(no_content(), request, "a.b.c");
+        let response =
+            address.with_cookie(no_content(), request, "a.b.c", linklet_domain::lifetimes::RENEWABLE_SESSIONS);
         response.headers()[header::SET_COOKIE].to_str().unwrap().to_owned()
     }
 

@@ -1,35 +1,38 @@
 //! Registers users, logs them in, and shows the caller's identity.
 
 mod cookie;
+mod identities;
 mod login;
+mod oidc;
+mod password;
 mod person;
 mod refusal;
 mod registration;
 mod renewal;
 mod reset;
+mod security;
 mod sessions;
 mod verification;
 
 use linklet_domain::{
-    Account, AccountChange, CreationPolicy, Membership, Password, RegistrationPolicy, Timestamp, TypedPassword,
-    optional,
+    AccountChange, CreationPolicy, Membership, PasswordLogin, RegistrationPolicy, Timestamp, optional,
 };
-use linklet_dynamodb::{PasswordChange, UsersTable};
+use linklet_dynamodb::UsersTable;
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::hashing::Limits;
 use linklet_lambda::http::{
     ApiError, Handler, Method, Problem, Request, Response, Result, StatusCode, json, no_content, with_secret,
 };
-use linklet_lambda::identity::{Person, TokenIssuer, TokenVerifier};
+use linklet_lambda::identity::{TokenIssuer, TokenVerifier};
 use linklet_lambda::passwords::Passwords;
-use linklet_lambda::proofs::{Proofs, Purpose};
+use linklet_lambda::proofs::Proofs;
 use serde::Deserialize;
 use serde_json::json;
 
 pub use self::cookie::ApiAddress;
+pub use self::oidc::{Oidc, OidcSecret};
 
-/// `POST /api/auth/register`, `login`, `refresh`, `logout`, `switch`, `password` and what is below it, `verify`, `verification` and
-/// `address/keep`, `GET /api/auth/registration`, `/api/me` and `/api/me/sessions`.
+/// What is below `/api/auth`; `GET` and `PATCH /api/me`; `/api/me/sessions` and `/api/me/identities`; `GET /api/workspace/security`.
 pub struct Auth {
     /// The repository of accounts.
     pub users: UsersTable,
@@ -47,8 +50,12 @@ pub struct Auth {
     pub registration: RegistrationPolicy,
     /// Which people who have no workspace found one by logging in.
     pub creation: CreationPolicy,
+    /// Whether passwords open accounts.
+    pub password_login: PasswordLogin,
     /// The address of the API.
     pub address: ApiAddress,
+    /// The identity providers at which people sign in, if there are any.
+    pub oidc: Option<Oidc>,
 }
 
 impl Handler for Auth {
@@ -60,16 +67,26 @@ impl Handler for Auth {
             (&Method::POST, ["api", "auth", "refresh"]) => self.refresh(request).await,
             (&Method::POST, ["api", "auth", "logout"]) => self.log_out(request).await,
             (&Method::POST, ["api", "auth", "switch"]) => self.switch(request).await,
-            (&Method::POST, ["api", "auth", "password"]) => self.change_password(request).await,
+            (&Method::POST, ["api", "auth", "password"]) => Box::pin(self.change_password(request)).await,
+            (&Method::DELETE, ["api", "auth", "password"]) => Box::pin(self.remove_password(request)).await,
             (&Method::POST, ["api", "auth", "password", "forgot"]) => self.forgot_password(request).await,
             (&Method::POST, ["api", "auth", "password", "reset"]) => self.reset_password(request).await,
             (&Method::POST, ["api", "auth", "verify"]) => self.verify_address(request).await,
             (&Method::POST, ["api", "auth", "verification"]) => self.request_verification(request).await,
             (&Method::POST, ["api", "auth", "address", "keep"]) => self.keep_address(request).await,
+            (&Method::GET, ["api", "auth", "oidc", id]) => self.begin_oidc(request, id).await,
+            (&Method::GET, ["api", "auth", "oidc", id, "callback"]) => Box::pin(self.finish_oidc(request, id)).await,
+            (&Method::GET, ["api", "auth", "oidc", id, "logout"]) => self.sign_out_oidc(request, id).await,
+            (&Method::POST, ["api", "auth", "join"]) => Box::pin(self.join(request)).await,
+            (&Method::POST, ["api", "auth", "proof"]) => Box::pin(self.prove(request)).await,
             (&Method::GET, ["api", "me"]) => self.me(request).await,
             (&Method::PATCH, ["api", "me"]) => Box::pin(self.change_me(request)).await,
             (&Method::GET, ["api", "me", "sessions"]) => self.list_sessions(request).await,
             (&Method::DELETE, ["api", "me", "sessions", id]) => self.end_one(request, id).await,
+            (&Method::GET, ["api", "me", "identities"]) => self.list_identities(request).await,
+            (&Method::POST, ["api", "me", "identities"]) => Box::pin(self.connect(request)).await,
+            (&Method::DELETE, ["api", "me", "identities", id]) => Box::pin(self.remove_identity(request, id)).await,
+            (&Method::GET, ["api", "workspace", "security"]) => self.show_security(request).await,
             _ => Err(Problem::RouteUnknown.into()),
         }
     }
@@ -79,12 +96,30 @@ impl Auth {
     /// A handler with its repository, the verifier and issuer of tokens, and the limits on guessing, where no mail is configured and
     /// anybody may register.
     pub fn new(users: UsersTable, tokens: TokenVerifier, issuer: TokenIssuer, limits: Limits) -> Self {
-        let (passwords, mails, registration, creation, address) = Default::default();
-        Self { users, tokens, issuer, limits, passwords, mails, registration, creation, address }
+        let (passwords, mails, registration, creation, password_login, address) = Default::default();
+        Self {
+            users,
+            tokens,
+            issuer,
+            limits,
+            passwords,
+            mails,
+            registration,
+            creation,
+            password_login,
+            address,
+            oidc: None,
+        }
     }
 
     pub(crate) fn proofs(&self) -> Proofs<'_> {
-        Proofs { limits: &self.limits, passwords: &self.passwords, audit_log: self.users.audit_log() }
+        Proofs {
+            limits: &self.limits,
+            passwords: &self.passwords,
+            password_login: self.password_login,
+            tokens: &self.tokens,
+            audit_log: self.users.audit_log(),
+        }
     }
 
     /// A token for another workspace of somebody's, which belongs to the same session.
@@ -97,42 +132,6 @@ impl Auth {
         let membership = membership.ok_or(ApiError::Problem(Problem::WorkspaceNotFound))?;
         let issued = self.issuer.issue_for(&person, membership, request.received_at).await?;
         Ok(token_view(&issued))
-    }
-
-    /// Changes the password, and ends all sessions but the one that asks.
-    async fn change_password(&self, request: &Request) -> Result<Response> {
-        const OLD_AND_NEW: u32 = 2;
-        let person = self.tokens.person_now(request).await?;
-        let passwords = request.json::<NewPassword>()?;
-        let account = self.users.account(&person.user).await?.ok_or(Problem::Unauthorized)?;
-        passwords.new.refuse_guessable(&account.email).map_err(|refused| refused.in_field("new"))?;
-        let purpose = Purpose { refusal: "wrong password for another one", hashes: OLD_AND_NEW };
-        self.proofs().require(request, &account, &passwords.current, purpose).await?;
-        let replaced = self.replace_password(request, &person, &account, &passwords.new).await?;
-        self.mails.tell(request, &person.user, AccountChange::PasswordChanged).await;
-        Ok(replaced)
-    }
-
-    async fn replace_password(
-        &self,
-        request: &Request,
-        person: &Person,
-        account: &Account,
-        new: &Password,
-    ) -> Result<Response> {
-        const WRONG: ApiError = ApiError::Problem(Problem::InvalidCredentials);
-        let hash = self.passwords.hash(new.typed()).map_err(ApiError::internal)?;
-        let session = person.session().id;
-        let change = PasswordChange {
-            user: &person.user,
-            old_hash: account.password_hash.as_deref().ok_or(WRONG)?,
-            new_hash: &hash,
-            // Hashing has taken a while, in which others may have logged in.
-            at: Timestamp::now(),
-            but: Some(&session),
-            origin: &self.limits.guesses.origin(request, person.actor()),
-        };
-        if self.users.change_password(&change).await? { Ok(no_content()) } else { Err(Problem::TryAgain.into()) }
     }
 
     /// Ends the session of the token, or all sessions of its person.
@@ -163,13 +162,6 @@ fn token_view((token, expires_at): &(String, Timestamp)) -> Response {
 struct Switch {
     /// The slug of the workspace.
     workspace: String,
-}
-
-/// The body of a request to change the password.
-#[derive(Deserialize)]
-struct NewPassword {
-    current: TypedPassword,
-    new: Password,
 }
 
 /// The body of a logout, which may be missing.

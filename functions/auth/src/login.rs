@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use linklet_domain::{
-    Account, AccountChange, Actor, Creator, EmailAddress, GuessKind, HashFor, Membership, SessionId, Timestamp,
-    TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, AccountChange, Actor, Creator, EmailAddress, GuessKind, HashFor, Membership, PasswordLogin, SessionId,
+    Timestamp, TypedPassword, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, ends_at, lifetimes, optional,
 };
 use linklet_dynamodb::{CreateWorkspaceOutcome, NewWorkspace, back_off};
 use linklet_lambda::guesses::Attempt;
@@ -13,6 +13,7 @@ use linklet_lambda::passwords;
 use linklet_lambda::telemetry::{chain, warn_of};
 use serde::Deserialize;
 
+use crate::renewal::SessionLimit;
 use crate::{Auth, refusal, token_view};
 
 /// The body of a login.
@@ -54,6 +55,11 @@ impl Auth {
             Ok(email) => self.users.find_by_email(&email).await?,
             Err(_) => None,
         };
+        let is_admitted = match &found {
+            Some((account, _)) => self.password_login.admits(account, request.received_at),
+            None => self.password_login == PasswordLogin::On,
+        };
+        Problem::PasswordLoginOff.unless(is_admitted)?;
         let stored_hash = found.as_ref().and_then(|(account, _)| account.password_hash.as_deref());
         let proofs = self.proofs();
         let is_right = self.passwords.verify(password, stored_hash);
@@ -80,10 +86,15 @@ impl Auth {
         };
         self.refresh_hash(&account, password).await;
         let now = request.received_at;
+        // Where passwords are off, an operator has let this one work for a while.
+        let until = account.password_works_until.filter(|_| self.password_login == PasswordLogin::Off);
+        let limit = until.map(|until| SessionLimit { issuer: None, until });
         let answer = if *remember == Some(true) {
-            self.begin_renewable(request, &account, membership.as_ref()).await?
+            // The session begins with the request, so ending all sessions also ends one whose password is being verified.
+            let begun = self.begin_renewable(request, &account, membership.as_ref(), limit, now).await?;
+            self.address.with_cookie(token_view(&begun.issued), request, &begun.refresh_token, begun.lasts)
         } else {
-            self.begin(request, &account, membership.as_ref()).await?
+            self.begin(request, &account, membership.as_ref(), limit).await?
         };
         // Before the first time, each place is new.
         if whose == Some(HashFor::Strangers) && account.last_login_at.is_some() {
@@ -97,12 +108,19 @@ impl Auth {
     }
 
     /// Begins a session that can't be renewed, and gives its token.
-    async fn begin(&self, request: &Request, account: &Account, membership: Option<&Membership>) -> Result<Response> {
+    async fn begin(
+        &self,
+        request: &Request,
+        account: &Account,
+        membership: Option<&Membership>,
+        limit: Option<SessionLimit<'_>>,
+    ) -> Result<Response> {
         let now = request.received_at;
         // The session begins with the request, so ending all sessions also ends one whose password is being verified.
         let session = SessionId::beginning_at(now);
-        let issued = self.issuer.issue(&session, &account.id, &account.email, membership, now).await?;
-        self.begin_session(request, &account.id, &session, None).await?;
+        let ends = ends_at(now.plus(lifetimes::SESSIONS), limit.map(|limit| limit.until));
+        let issued = self.issuer.issue_until((&session, ends), &account.id, &account.email, membership, now).await?;
+        self.begin_session(request, &account.id, &session, None, limit).await?;
         Ok(token_view(&issued))
     }
 
@@ -119,7 +137,7 @@ impl Auth {
 
     /// The oldest of these memberships. Who has none gets a new workspace, or logs in without one where they may not found any, are in too
     /// many that are paused, or are closing their account.
-    async fn oldest(
+    pub(crate) async fn oldest(
         &self,
         account: &Account,
         memberships: Vec<Membership>,
@@ -161,7 +179,7 @@ impl Auth {
     }
 
     /// Notes when somebody has logged in. A failure is only logged: the time is for information, and the next login sets it.
-    async fn note_login(&self, user: &UserId, at: Timestamp) {
+    pub(crate) async fn note_login(&self, user: &UserId, at: Timestamp) {
         if let Err(error) = self.users.note_login(user, at).await {
             tracing::warn!(error = chain(&error), user_id = %user, "the time of a login could not be noted");
         }

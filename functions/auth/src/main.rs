@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use aws_sdk_secretsmanager::Client as SecretsManager;
-use linklet_auth::{ApiAddress, Auth};
+use linklet_auth::{ApiAddress, Auth, Oidc};
 use linklet_domain::RegistrationPolicy;
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::hashing::Limits;
@@ -18,12 +18,15 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let tables = aws::Tables::behind_the_api(&aws);
     let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
-    let limits = Limits::from_env(&tables, &SecretsManager::new(&aws)).await?;
+    let secrets = SecretsManager::new(&aws);
+    let limits = Limits::from_env(&tables, &secrets).await?;
     let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let users = tables.users()?;
-    let (creation, address) = (admission::creation()?, ApiAddress::from_env());
-    http::serve(Auth { mails, registration, creation, address, ..Auth::new(users, verifier, issuer, limits) }).await
+    let (creation, address, oidc) = (admission::creation()?, ApiAddress::from_env(), Oidc::from_env(&secrets)?);
+    let password_login = admission::password_login()?;
+    let auth = Auth::new(users, verifier, issuer, limits);
+    http::serve(Auth { mails, registration, creation, password_login, address, oidc, ..auth }).await
 }
 
 /// Who may register. An address can be verified only where mail is configured.

@@ -1,7 +1,7 @@
 //! What somebody is shown and changes of themselves: name and address.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, GuessKind, Invalid, OneTimeToken, RequestedEmail, Timestamp, TokenPurpose,
+    Account, Actor, EmailAddress, FullName, GuessKind, OneTimeToken, RequestedEmail, Timestamp, TokenPurpose,
     TypedPassword, UserId, lifetimes, optional, patched,
 };
 use linklet_dynamodb::{AddressStep, PersonChange, PersonOutcome, Profile};
@@ -50,7 +50,7 @@ impl Auth {
         let wanted: Body = request.json_object()?.read_patch(&[IMMUTABLE])?;
         let account = self.users.account(&person.user).await?.ok_or(Problem::Unauthorized)?;
         match wanted.email.as_ref().filter(|email| **email != account.email) {
-            Some(email) => self.change_address(request, &account, &wanted, email).await?,
+            Some(email) => self.change_address(request, &person, &account, &wanted, email).await?,
             None => {
                 let address = if wanted.email.is_some() { AddressStep::Keep } else { AddressStep::None };
                 self.change_person(request, &account, &wanted, address).await?;
@@ -78,18 +78,17 @@ impl Auth {
     async fn change_address(
         &self,
         request: &Request,
+        person: &Person,
         account: &Account,
         wanted: &Body,
         email: &EmailAddress,
     ) -> Result<()> {
-        let sentence = "password is required for another address";
-        let password = wanted.password.as_ref().ok_or_else(|| Invalid::new(sentence).in_field("password"))?;
         Problem::RegistrationClosed.unless(self.registration.admits_instead(email))?;
         let guesses = &self.limits.guesses;
         let purpose = Purpose::refused_as("wrong password for another address");
         // Each request may tell whether an address has an account, to whoever reads its mail or is told that it is taken.
         let take = async |_| {
-            self.proofs().require(request, account, password, purpose).await?;
+            self.proofs().require_of(request, person.acting(), account, wanted.password.as_ref(), purpose).await?;
             self.want_address(request, account, wanted, email).await
         };
         let mail =

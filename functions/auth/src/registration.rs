@@ -1,16 +1,17 @@
 //! Registration: with a workspace of one's own, or by an invitation into another one.
 
 use linklet_domain::{
-    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, OneTimeToken, Password, Timestamp,
-    TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
+    Account, Actor, EmailAddress, FullName, GuessKind, HashFor, Invalid, OneTimeToken, Password, PasswordLogin,
+    Timestamp, TokenPurpose, UserId, WorkspaceId, WorkspaceName, WorkspaceSlug, optional,
 };
 use linklet_dynamodb::{NewWorkspace, OpenInvitation, RegisterOutcome, Registration, back_off};
 use linklet_lambda::guesses::Attempt;
 use linklet_lambda::http::{ApiError, JsonObject, Problem, Request, Response, Result, StatusCode, created, json};
+use linklet_oidc::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::Auth;
+use crate::{Auth, Oidc};
 
 const TAKEN: ApiError = ApiError::Problem(Problem::EmailTaken);
 /// The error of every invitation that doesn't work, whatever the reason is.
@@ -20,6 +21,7 @@ impl Auth {
     pub(crate) async fn register(&self, request: &Request) -> Result<Response> {
         let body = request.json_object()?;
         let wanted = body.read::<NewAccount>()?;
+        Problem::PasswordLoginOff.when(self.password_login == PasswordLogin::Off)?;
         Problem::RegistrationClosed.when(wanted.invitation.is_none() && !self.registration.admits(&wanted.email))?;
         let credential = self.credential(&body, &wanted)?;
         let attempt = Attempt { kind: GuessKind::Registration, account: Some(wanted.email.as_str()) };
@@ -32,8 +34,10 @@ impl Auth {
         let view = json!({
             "registration": self.registration.as_ref(),
             "domains": self.registration.domains(),
-            "takes_password": !self.registration.needs_verified_addresses(),
+            "takes_password": !self.registration.needs_verified_addresses() && self.password_login == PasswordLogin::On,
+            "password_login": self.password_login == PasswordLogin::On,
             "sends_mail": self.mails.are_placed(),
+            "oidc": self.oidc.iter().flat_map(Oidc::settings).map(ProviderView::of).collect::<Vec<_>>(),
         });
         json(StatusCode::OK, &view)
     }
@@ -148,6 +152,19 @@ struct PasswordBody {
     password: Password,
 }
 
+/// An identity provider at which people sign in.
+#[derive(Serialize)]
+pub(crate) struct ProviderView<'a> {
+    id: &'a str,
+    name: &'a str,
+}
+
+impl<'a> ProviderView<'a> {
+    pub(crate) fn of(settings: &'a Settings) -> Self {
+        Self { id: settings.id.as_str(), name: &settings.name }
+    }
+}
+
 /// The answer to a registration.
 #[derive(Serialize)]
 struct RegisteredView {
@@ -177,6 +194,7 @@ impl NewAccount {
             password_hash: password_hash.map(str::to_owned),
             created_at: request.received_at,
             last_login_at: None,
+            password_works_until: None,
         }
     }
 

@@ -1,7 +1,10 @@
 //! Staying signed in: a session is renewed by the refresh token in a cookie, without the password.
 
+use std::time::Duration;
+
 use linklet_domain::{
-    Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, lifetimes, optional,
+    Account, Actor, Membership, RefreshToken, RenewableSession, Renewal, SessionId, Timestamp, ends_at, lifetimes,
+    optional,
 };
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result};
 use serde::Deserialize;
@@ -14,6 +17,32 @@ struct Refresh {
     /// The slug of the workspace that the token is for.
     #[serde(default, deserialize_with = "optional")]
     workspace: Option<String>,
+}
+
+/// A session that can be renewed and has just begun.
+pub(crate) struct Begun {
+    /// The session.
+    pub session: SessionId,
+    /// Its token, and until when that is valid.
+    pub issued: (String, Timestamp),
+    /// Its refresh token.
+    pub refresh_token: String,
+    /// For how long the browser keeps that.
+    pub lasts: Duration,
+}
+
+/// By whose word somebody signs in, and how long that holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionLimit<'a> {
+    /// The issuer of an identity; `None` for a password that works for a while only.
+    pub issuer: Option<&'a str>,
+    /// When the session ends.
+    pub until: Timestamp,
+}
+
+/// For how long a browser keeps a refresh token that is made now.
+fn kept(now: Timestamp, until: Option<Timestamp>) -> Duration {
+    now.until(ends_at(now.plus(lifetimes::RENEWABLE_SESSIONS), until))
 }
 
 impl Auth {
@@ -39,8 +68,14 @@ impl Auth {
         }
         let account = self.users.account(&token.user).await?.ok_or(Problem::Unauthorized)?;
         self.require_usable(&account).await?;
+        // A session that a password has begun, since those of identities have an end.
+        let is_by_password = known.as_ref().is_none_or(|session| session.until.is_none());
+        if is_by_password && !self.password_login.admits(&account, now) {
+            return Err(refused("passwords are off", Some(&token)));
+        }
         let membership = self.membership_to_renew(&account, workspace.as_deref()).await?;
-        let (session, expires_at) = (&token.session, now.plus(lifetimes::RENEWABLE_TOKENS));
+        let until = known.as_ref().and_then(|session| session.until);
+        let (session, expires_at) = (&token.session, ends_at(now.plus(lifetimes::RENEWABLE_TOKENS), until));
         let (user, email, membership) = (&account.id, &account.email, membership.as_ref());
         let issued = self.issuer.issue_until((session, expires_at), user, email, membership, now).await?;
         let successor = self.issuer.refresh_token(&token.successor(), now).await?;
@@ -49,26 +84,27 @@ impl Auth {
             self.advance(request, &token, known.as_ref(), &account).await?;
         }
         request.note_account(&account.id);
-        Ok(self.address.with_cookie(token_view(&issued), request, &successor))
+        Ok(self.address.with_cookie(token_view(&issued), request, &successor, kept(now, until)))
     }
 
-    /// Begins a session that can be renewed, and gives its first token.
+    /// Begins a session at this time that can be renewed, by the word of an issuer if not by the password.
     pub(crate) async fn begin_renewable(
         &self,
         request: &Request,
         account: &Account,
         membership: Option<&Membership>,
-    ) -> Result<Response> {
-        let now = request.received_at;
-        // The session begins with the request, so ending all sessions also ends one whose password is being verified.
+        limit: Option<SessionLimit<'_>>,
+        now: Timestamp,
+    ) -> Result<Begun> {
         let session = SessionId::beginning_at(now);
         let first = RefreshToken::first_of(account.id, session);
-        let expires_at = now.plus(lifetimes::RENEWABLE_TOKENS);
+        let until = limit.map(|limit| limit.until);
+        let expires_at = ends_at(now.plus(lifetimes::RENEWABLE_TOKENS), until);
         let issued =
             self.issuer.issue_until((&session, expires_at), &account.id, &account.email, membership, now).await?;
         let refresh_token = self.issuer.refresh_token(&first, now).await?;
-        self.begin_session(request, &account.id, &session, Some(first)).await?;
-        Ok(self.address.with_cookie(token_view(&issued), request, &refresh_token))
+        self.begin_session(request, &account.id, &session, Some(first), limit).await?;
+        Ok(Begun { session, issued, refresh_token, lasts: kept(now, until) })
     }
 
     /// The membership of the workspace with this slug, or else the oldest one, also for somebody who was removed from it.
@@ -90,7 +126,8 @@ impl Auth {
         known: Option<&RenewableSession>,
         account: &Account,
     ) -> Result<()> {
-        let renewed = self.renewed(request, &token.successor());
+        let until = known.and_then(|session| session.until);
+        let renewed = self.renewed(request, &token.successor(), until);
         let has_moved = known.is_some_and(|session| session.address != renewed.address);
         if !self.users.renew_session(token, &renewed).await? {
             // Another tab was faster, or the first try of this write was answered too late.
@@ -107,9 +144,9 @@ impl Auth {
     }
 
     /// How far a session has come when this is its latest refresh token.
-    fn renewed(&self, request: &Request, token: &RefreshToken) -> RenewableSession {
+    fn renewed(&self, request: &Request, token: &RefreshToken, until: Option<Timestamp>) -> RenewableSession {
         let address = self.limits.guesses.network_hash(request);
-        RenewableSession { generation: token.generation, renewed_at: request.received_at, address }
+        RenewableSession { generation: token.generation, renewed_at: request.received_at, address, until }
     }
 }
 

@@ -1,8 +1,8 @@
 //! A new password for those who have forgotten theirs.
 
 use linklet_domain::{
-    AccountChange, Actor, EmailAddress, GuessKind, HashFor, OneTimeToken, Password, RequestedEmail, Timestamp,
-    TokenPurpose,
+    AccountChange, Actor, EmailAddress, GuessKind, HashFor, OneTimeToken, Password, PasswordLogin, RequestedEmail,
+    Timestamp, TokenPurpose,
 };
 use linklet_dynamodb::{ResetOutcome, TokenDelivery};
 use linklet_lambda::guesses::Attempt;
@@ -36,6 +36,8 @@ impl Auth {
         let NewPassword { token, password } = wanted;
         let token = OneTimeToken::parse(TokenPurpose::Reset, token).map_err(|_| TOKEN_INVALID)?;
         let reset = self.users.reset(&token.hash(), request.received_at).await?.ok_or(TOKEN_INVALID)?;
+        let is_admitted = reset.by_operator || self.password_login == PasswordLogin::On;
+        Problem::PasswordLoginOff.unless(is_admitted)?;
         password.refuse_guessable(&reset.email).map_err(|refused| refused.in_field("password"))?;
         self.limits.admit_hashes(request, whose, reset.email.as_str(), 1, request.received_at).await?;
         let hash = self.passwords.hash(password.typed()).map_err(ApiError::internal)?;

@@ -1,8 +1,8 @@
 //! The sessions of a person: how one begins, which last, and ending one of them.
 
 use linklet_domain::{
-    Actor, AuditAction, AuditSubject, CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace, Timestamp,
-    UserId,
+    Actor, AuditAction, AuditEntry, AuditSubject, CountryCode, LastingSession, RefreshToken, SessionId, SignInPlace,
+    Timestamp, UserId,
 };
 use linklet_dynamodb::{LastingSessions, SignIn};
 use linklet_lambda::audit_log;
@@ -11,21 +11,25 @@ use linklet_lambda::identity::Person;
 use serde::Serialize;
 
 use crate::Auth;
+use crate::renewal::SessionLimit;
 
 impl Auth {
-    /// Stores that a session has begun with this request.
+    /// Stores that a session has begun with this request, by the word of an issuer if not by the password.
     pub(crate) async fn begin_session(
         &self,
         request: &Request,
         user: &UserId,
         session: &SessionId,
         first_token: Option<RefreshToken>,
+        limit: Option<SessionLimit<'_>>,
     ) -> Result<()> {
         let place = self.place(request);
         let began =
             self.limits.guesses.origin(request, Actor::Person(*user)).of_person(user, AuditAction::SessionBegan);
         let began = began.on(AuditSubject::Session(*session)).at_place(place.device.clone(), place.country.clone());
-        let sign_in = SignIn { place, address: self.limits.guesses.network_hash(request), first_token };
+        let began = AuditEntry { to: limit.and_then(|limit| limit.issuer).map(str::to_owned), ..began };
+        let (address, until) = (self.limits.guesses.network_hash(request), limit.map(|limit| limit.until));
+        let sign_in = SignIn { place, address, first_token, until };
         self.users.begin_session(user, session, sign_in).await?;
         audit_log::note(self.users.audit_log(), &began).await;
         Ok(())

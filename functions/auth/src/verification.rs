@@ -1,8 +1,8 @@
 //! Showing that an address is one's own.
 
 use linklet_domain::{
-    Actor, EmailAddress, GuessKind, HashFor, Invalid, OneTimeToken, Password, RequestedEmail, Timestamp, TokenPurpose,
-    TypedPassword, UserId, optional,
+    Actor, EmailAddress, GuessKind, HashFor, Invalid, OneTimeToken, Password, PasswordLogin, RequestedEmail, Timestamp,
+    TokenPurpose, TypedPassword, UserId, optional,
 };
 use linklet_dynamodb::{AddressVerification, VerifyOutcome};
 use linklet_lambda::guesses::Attempt;
@@ -70,6 +70,7 @@ impl Auth {
         found: &AddressVerification,
         password: &TypedPassword,
     ) -> Result<Response> {
+        Problem::PasswordLoginOff.when(self.password_login == PasswordLogin::Off)?;
         let in_password = |refused: Invalid| refused.in_field("password");
         let password = Password::try_from(password.clone()).map_err(in_password)?;
         password.refuse_guessable(&found.email).map_err(in_password)?;
@@ -128,7 +129,7 @@ impl Auth {
 
     /// Has whoever reads the mail of an address told that it is no longer that of the account. The change stands without that, so a
     /// failure is only logged.
-    async fn tell_at_old_address(&self, request: &Request, user: &UserId, old: EmailAddress) {
+    pub(crate) async fn tell_at_old_address(&self, request: &Request, user: &UserId, old: EmailAddress) {
         let order = RequestedEmail::AddressChanged { user_id: *user, old };
         warn_of(self.mails.place(request, order).await, "the mail about a changed address could not be ordered");
     }

@@ -71,6 +71,12 @@ impl JobsApi {
         }
         // A job that began in a session which has ended would go on: its steps look at the creator, and at no session.
         let caller = self.authenticator.require_now(request, Scope::LinksWrite).await?;
+        // A key has been trusted with it by whoever has made it.
+        if work.task == LinkTask::Purge
+            && let Ok(acting) = caller.acting()
+        {
+            self.authenticator.tokens.require_proof(acting, request.received_at).await?;
+        }
         let count = self.count(request, &caller, &query).await?;
         self.begin(request, &caller, (work, &count), Some(&once), "jobs").await
     }

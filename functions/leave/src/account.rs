@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linklet_domain::{
     Account, AccountChange, Actor, AuditContext, KeysLeft, Member, Timestamp, TypedPassword, UserId, Workspace,
-    WorkspaceJob,
+    WorkspaceJob, optional,
 };
 use linklet_dynamodb::{LeaveEffect, MemberOutcome, Removal, RepositoryError};
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, no_content};
@@ -40,12 +40,12 @@ pub(crate) struct Ended {
 }
 
 impl Leave {
-    /// Ends the account of whoever has signed in and knows its password.
+    /// Ends the account of whoever has signed in, and shows once more that it is theirs.
     pub(crate) async fn close_account(&self, request: &Request) -> Result<Response> {
         let person = self.tokens.person_apart(request).await?;
-        let Closing { password } = request.json()?;
+        let Closing { password } = if request.has_body() { request.json()? } else { Closing::default() };
         let account = self.account_of(&person.user).await?;
-        self.require_password(request, &account, &password).await?;
+        self.require_proof(request, person.acting(), &account, password.as_ref()).await?;
         let origin = self.limits.guesses.origin(request, person.actor());
         let ended = self.end(&account, &origin).await;
         self.tokens.forget(&person.session().id);
@@ -180,8 +180,9 @@ impl Leave {
 }
 
 /// The body of a request to close one's account.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Closing {
     /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
-    password: TypedPassword,
+    #[serde(default, deserialize_with = "optional")]
+    password: Option<TypedPassword>,
 }

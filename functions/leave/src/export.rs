@@ -155,9 +155,10 @@ impl Leave {
         }
     }
 
-    /// The account, with memberships, of which there are few.
+    /// The account, with identities and memberships, of which there are few.
     async fn person(&self, user: &UserId, workspaces: &[(Membership, Workspace)], now: Timestamp) -> Result<Found> {
-        let (profile, account) = tokio::try_join!(self.users.profile(user, now), self.users.account(user))?;
+        let (profile, account, identities) =
+            tokio::try_join!(self.users.profile(user, now), self.users.account(user), self.users.identities(user))?;
         let (profile, account) = profile.zip(account).ok_or(ApiError::Problem(Problem::Unauthorized))?;
         let (pending_email, pending_until) = profile.pending.map(|pending| (pending.email, pending.until)).unzip();
         let mut items = vec![json!({
@@ -166,6 +167,12 @@ impl Leave {
             "verified_at": profile.verified_at, "undeliverable_at": profile.undeliverable_at,
             "created_at": account.created_at, "updated_at": profile.updated_at, "last_login_at": profile.last_login_at,
         })];
+        items.extend(identities.iter().map(|identity| {
+            json!({
+                "kind": "identity", "id": identity.hash, "issuer": identity.issuer, "email": identity.email,
+                "connected_at": identity.connected_at,
+            })
+        }));
         items.extend(workspaces.iter().map(|(membership, workspace)| {
             json!({
                 "kind": "membership", "workspace_id": workspace.id, "name": workspace.name, "slug": workspace.slug,

@@ -8,8 +8,8 @@ mod command;
 mod export;
 mod workspace;
 
-use linklet_domain::{Account, TypedPassword};
-use linklet_dynamodb::UsersTable;
+use linklet_domain::{Account, PasswordLogin, TypedPassword};
+use linklet_dynamodb::{ActiveSession, UsersTable};
 use linklet_lambda::email_requests::EmailRequests;
 use linklet_lambda::hashing::Limits;
 use linklet_lambda::http::{ApiError, Handler, Method, Problem, Request, Response, Result};
@@ -31,6 +31,8 @@ pub struct Leave {
     pub limits: Limits,
     /// Verifies passwords.
     pub passwords: Passwords,
+    /// Whether passwords open accounts.
+    pub password_login: PasswordLogin,
     /// Where it is ordered that people are told.
     pub mails: EmailRequests,
     /// What else is stored about people.
@@ -52,10 +54,18 @@ impl Handler for Leave {
 }
 
 impl Leave {
-    /// Whether somebody who has signed in knows the password of their account as well.
-    async fn require_password(&self, request: &Request, account: &Account, password: &TypedPassword) -> Result<()> {
-        let proofs = Proofs { limits: &self.limits, passwords: &self.passwords, audit_log: self.users.audit_log() };
-        proofs.require(request, account, password, Purpose::refused_as("wrong password for closing")).await
+    /// Whether somebody who has signed in shows once more that the account is theirs.
+    async fn require_proof(
+        &self,
+        request: &Request,
+        acting: ActiveSession<'_>,
+        account: &Account,
+        password: Option<&TypedPassword>,
+    ) -> Result<()> {
+        let (password_login, audit_log) = (self.password_login, self.users.audit_log());
+        let (limits, passwords, tokens) = (&self.limits, &self.passwords, &self.tokens);
+        let proofs = Proofs { limits, passwords, password_login, tokens, audit_log };
+        proofs.require_of(request, acting, account, password, Purpose::refused_as("wrong password for closing")).await
     }
 
     /// The account of somebody who has signed in.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_secretsmanager::Client as SecretsManager;
 use linklet_dynamodb::{JobsTable, LinksTable, NotificationsTable, WatchTable};
 use linklet_lambda::{
-    StartError, aws, email_requests::EmailRequests, hashing::Limits, http, identity::TokenVerifier,
+    StartError, admission, aws, email_requests::EmailRequests, hashing::Limits, http, identity::TokenVerifier,
     passwords::Passwords, telemetry::chain, workspace_view::WorkspaceViews,
 };
 use linklet_leave::{Leave, Stored};
@@ -27,7 +27,8 @@ async fn run() -> Result<(), StartError> {
         notifications: tables.at("NOTIFICATIONS_TABLE", NotificationsTable)?,
     };
     let (passwords, mails) = (Passwords::default(), EmailRequests::from_env(&aws));
-    let leave = &Leave { tokens, users, limits, passwords, mails, stored, views: WorkspaceViews::from_env()? };
+    let (password_login, views) = (admission::password_login()?, WorkspaceViews::from_env()?);
+    let leave = &Leave { tokens, users, limits, passwords, password_login, mails, stored, views };
     let carry_out =
         async |command| Box::pin(leave.carry_out(command)).await.map_err(|error| StartError::from(chain(&error)));
     http::serve_with_commands(leave, carry_out).await

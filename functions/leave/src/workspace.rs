@@ -2,7 +2,7 @@
 
 use linklet_domain::{
     AccountChange, AuditContext, Changer, Closure, Invalid, Job, JobWork, Role, TypedPassword, UserId, Workspace,
-    WorkspaceId, WorkspaceJob,
+    WorkspaceId, WorkspaceJob, optional,
 };
 use linklet_dynamodb::{ActiveSession, CloseOutcome, RestoreOutcome};
 use linklet_lambda::http::{ApiError, Problem, Request, Response, Result, StatusCode, json};
@@ -15,7 +15,7 @@ use crate::Leave;
 const UNKNOWN: ApiError = ApiError::Problem(Problem::WorkspaceNotFound);
 
 impl Leave {
-    /// Closes the workspace of the token, whatever jobs run or wait there, for an admin who knows its slug and their own password.
+    /// Closes the workspace of the token, whatever jobs run or wait there, for an admin who knows its slug, and shows once more who they are.
     pub(crate) async fn close_workspace(&self, request: &Request) -> Result<Response> {
         let caller = self.tokens.require_now(request, Role::Admin).await?;
         let Closing { slug, password } = request.json()?;
@@ -25,7 +25,7 @@ impl Leave {
             return Err(other_slug());
         }
         let account = self.account_of(&caller.user).await?;
-        self.require_password(request, &account, &password).await?;
+        self.require_proof(request, caller.acting()?, &account, password.as_ref()).await?;
         let (acting, origin) = (caller.acting()?, self.limits.guesses.origin(request, caller.actor()));
         let job = workspace_job(&origin, &workspace.id, &caller.user, WorkspaceJob::CloseWorkspace);
         match self.users.close_workspace(&job, &workspace.slug, acting, &origin).await? {
@@ -90,5 +90,6 @@ fn other_slug() -> ApiError {
 struct Closing {
     slug: String,
     /// As it was typed, since a wrong one is a wrong guess rather than an invalid request.
-    password: TypedPassword,
+    #[serde(default, deserialize_with = "optional")]
+    password: Option<TypedPassword>,
 }

@@ -12,7 +12,7 @@ use linklet_domain::{
 use linklet_dynamodb::{MailAddress, NewToken, Result, TokenDelivery};
 
 use crate::addresses::{Addresses, Page, PageAddress};
-use crate::invitation_mail::plain_name;
+use crate::invitation_mail::{plain_name, plain_words};
 use crate::mail::{Mail, MailKind};
 use crate::mailer::Addressee;
 use crate::{DeliveryError, Mailer, Notify};
@@ -130,7 +130,11 @@ impl Notify {
 /// With which mails one about a change is counted.
 fn count_of(change: &AccountChange) -> MailCount {
     match change {
-        AccountChange::PasswordChanged | AccountChange::PasswordReset { .. } => MailCount::PasswordChanges,
+        AccountChange::PasswordChanged
+        | AccountChange::PasswordReset { .. }
+        | AccountChange::PasswordRemoved
+        | AccountChange::IdentityConnected { .. }
+        | AccountChange::IdentityRemoved { .. } => MailCount::PasswordChanges,
         _ => MailCount::AccountChanges,
     }
 }
@@ -198,9 +202,24 @@ pub(crate) fn to_the_minute(at: Timestamp) -> String {
 fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
     let (subject, sentence) = match change {
         AccountChange::PasswordReset { pauses } => return ("Your password was reset", reset_sentences(*pauses)),
+        AccountChange::IdentityConnected { provider, pauses } => {
+            return ("You have a new way to sign in", identity_sentences(provider, *pauses));
+        }
         AccountChange::PasswordChanged => (
             "Your password was changed",
-            "Your password was changed by someone who knew the old one. All other sessions have ended.".to_owned(),
+            "Your password was changed by someone who was signed in. All other sessions have ended.".to_owned(),
+        ),
+        AccountChange::PasswordRemoved => (
+            "Your password was removed",
+            "Your password was removed by someone who was signed in. All other sessions have ended.".to_owned(),
+        ),
+        AccountChange::IdentityRemoved { provider } => (
+            "A way to sign in was removed",
+            format!("Your account at {} no longer opens this one. All other sessions have ended.", plain_words(provider)),
+        ),
+        AccountChange::ResetIssued { email } => (
+            "An operator opened an account of your workspace",
+            format!("An operator of this service made a link that sets a new password for {email}."),
         ),
         AccountChange::SignedIn(place) => ("Your account was used from a new place", signed_in(place)),
         AccountChange::SessionsEnded => (
@@ -270,16 +289,23 @@ fn changed(change: &AccountChange) -> (&'static str, Vec<String>) {
 }
 
 fn reset_sentences(pauses: bool) -> Vec<String> {
-    let mut sentences = vec!["Your password was reset. All sessions have ended.".to_owned()];
+    let reset = "Your password was reset. All sessions have ended.".to_owned();
+    [reset].into_iter().chain(pauses.then(paused)).collect()
+}
+
+fn identity_sentences(provider: &str, pauses: bool) -> Vec<String> {
+    let mut connected = format!("Your account can now be signed in to with {provider}.");
     if pauses {
-        sentences.push(
-            "Nobody had confirmed this email address before. Someone else may have used the account, so whatever could let \
+        connected.push_str(" All sessions have ended, and the old password no longer works.");
+    }
+    [connected].into_iter().chain(pauses.then(paused)).collect()
+}
+
+fn paused() -> String {
+    "Nobody had confirmed this email address before. Someone else may have used the account, so whatever could let \
              them in again is paused: its API keys, and other people in workspaces it has created. Pending invitations are \
              withdrawn. Sign in, review Members and API keys, and keep or remove each one."
-                .to_owned(),
-        );
-    }
-    sentences
+        .to_owned()
 }
 
 fn signed_in(place: &SignInPlace) -> String {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use aws_sdk_sqs::Client as Sqs;
 use lambda_runtime::{LambdaEvent, service_fn};
 use linklet_dynamodb::{ClicksTable, LinksTable, OneTimeTokens, StatsTable};
-use linklet_lambda::{StartError, aws, config, publisher::Publisher, telemetry::chain};
+use linklet_lambda::{StartError, aws, config, email_requests::EmailRequests, publisher::Publisher, telemetry::chain};
 use linklet_operate::{Operate, People, Reconciler};
 use linklet_user_agents::Classifier;
 use serde_json::Value;
@@ -19,7 +19,11 @@ async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let tables = aws::Tables::without_breaker(&aws);
     let operate = &Operate {
-        people: People { users: tables.users()?, tokens: tables.at("USERS_TABLE", OneTimeTokens)? },
+        people: People {
+            users: tables.users()?,
+            tokens: tables.at("USERS_TABLE", OneTimeTokens)?,
+            mails: EmailRequests::from_env(&aws),
+        },
         links: tables.at("LINKS_TABLE", LinksTable)?,
         reconciler: Reconciler {
             stats: tables.at("STATS_TABLE", StatsTable::new)?,

@@ -1,13 +1,15 @@
 //! What an operator does for people: invites the first ones, lets them set a new password where no mail is configured, and closes
 //! their accounts. What was done is logged, with neither an address nor a token.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use linklet_domain::{
-    AuditContext, EmailAddress, KeysLeft, OneTimeToken, Timestamp, TokenPurpose, UserId, Workspace, lifetimes,
+    AccountChange, AuditContext, CorrelationId, EmailAddress, KeysLeft, OneTimeToken, Role, Timestamp, TokenPurpose,
+    UserId, Workspace, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{MemberOutcome, NewToken, OneTimeTokens, Removal, Result, TokenDelivery, UsersTable};
-use linklet_lambda::app;
+use linklet_lambda::{app, email_requests::EmailRequests};
 
 use super::OperateError;
 
@@ -17,6 +19,8 @@ pub struct People {
     pub users: UsersTable,
     /// The repository of tokens for new passwords.
     pub tokens: OneTimeTokens,
+    /// Orders mails.
+    pub mails: EmailRequests,
 }
 
 /// A token for somebody, and what it is for.
@@ -32,7 +36,7 @@ pub struct Issued {
 #[derive(Debug)]
 enum Right {
     Register,
-    SetPassword { unproved: Option<Unproved> },
+    SetPassword { unproved: Option<Unproved>, is_told: bool },
 }
 
 /// What an account has whose address nobody has shown to be theirs, so that somebody else may have made it.
@@ -88,9 +92,30 @@ impl People {
         let token = OneTimeToken::generate(TokenPurpose::Reset)?;
         let new = NewToken { hash: &token.hash(), user: &user, email, issued_at: now };
         let delivery = if reclaims { TokenDelivery::Mailed } else { TokenDelivery::Shown };
-        self.users.show_reset(&new, delivery, &AuditContext::command(now)).await?;
+        let origin = AuditContext::command(now);
+        let workspaces: Vec<_> = self.users.memberships(&user).await?.into_iter().map(|one| one.workspace).collect();
+        self.users.show_reset(&new, delivery, &workspaces, &origin).await?;
+        let is_told = self.tell_admins(&user, &workspaces, email, &origin.correlation_id).await?;
         tracing::info!(user_id = %user, "a token for a new password was made");
-        Ok(Issued { token, email: email.clone(), right: Right::SetPassword { unproved } })
+        Ok(Issued { token, email: email.clone(), right: Right::SetPassword { unproved, is_told } })
+    }
+
+    /// Tells the person, and all admins of their workspaces, that somebody got a way into the account. Returns whether mails are ordered.
+    async fn tell_admins(
+        &self,
+        user: &UserId,
+        workspaces: &[WorkspaceId],
+        email: &EmailAddress,
+        cause: &CorrelationId,
+    ) -> Result<bool> {
+        let mut told = BTreeSet::from([*user]);
+        for workspace in workspaces {
+            let members = self.users.members(workspace).await?;
+            told.extend(members.iter().filter(|one| one.active_role() == Some(Role::Admin)).map(|one| one.user));
+        }
+        let told: Vec<_> = told.into_iter().collect();
+        let untold = self.mails.tell_all(cause, &told, &AccountChange::ResetIssued { email: email.clone() }).await;
+        Ok(self.mails.are_placed() && untold == 0)
     }
 
     async fn unproved(&self, user: &UserId, is_reclaimed: bool, now: Timestamp) -> Result<Option<Unproved>> {
@@ -174,11 +199,17 @@ impl Issued {
             ),
         };
         let unproved = match right {
-            Right::SetPassword { unproved: Some(unproved) } => format!("\n\n{}", unproved.help()),
+            Right::SetPassword { unproved: Some(unproved), .. } => format!("\n\n{}", unproved.help()),
             _ => String::new(),
         };
+        let untold = match right {
+            Right::SetPassword { is_told: false, .. } => {
+                "\n\nThe admins of the person's workspaces could not be told by mail."
+            }
+            _ => "",
+        };
         format!(
-            "{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}{unproved}",
+            "{page}\n\nOn this page, {email} {does}. The token in it, for programs:\n\n{}{unproved}{untold}",
             token.reveal()
         )
     }
@@ -202,7 +233,7 @@ mod tests {
                 "o'brien@example.com registers, once and within 7 days.",
             ),
             (
-                issued(TokenPurpose::Reset, Right::SetPassword { unproved: None }),
+                issued(TokenPurpose::Reset, Right::SetPassword { unproved: None, is_told: true }),
                 "https://go.example.com/app#/reset?token={token}\n",
                 "o'brien@example.com sets a new password, once and within 30 minutes.",
             ),

@@ -84,7 +84,7 @@ fn refusal(Lost { host, error }: Lost) -> ApiError {
         FetchError::Connect(_) => "couldn't be reached",
         FetchError::Tls(_) => "couldn't be reached securely",
         FetchError::Timeout => "took too long to answer",
-        FetchError::Answer(_) => "gave no valid answer",
+        FetchError::Answer(_) | FetchError::TooLarge => "gave no valid answer",
         FetchError::TooManyRedirects => "redirects too many times",
         FetchError::InvalidRedirect | FetchError::InvalidUrl => "redirects to where no link can lead",
     };
