@@ -25,7 +25,7 @@ export RUST_MIN_STACK := 8388608
 
 .DEFAULT_GOAL := help
 .PHONY: help up down url logs mails demo seed watch startapi check test test-long suites schedules upgrade fmt lint bins unit integration conformance localstack template calculator \
-	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile restore who suspend unsuspend invite reset close-account export forget package release deploy smoke configure rollback page verify clean
+	document clients web-check tools e2e e2e-sam browser screenshots deny fuzz bench bench-trial simulate units routes cost dlq redrive reconcile restore who suspend unsuspend invite oidc reset close-account export forget package release deploy smoke configure rollback page verify clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -221,7 +221,7 @@ fuzz: ## look for inputs that break TARGET, for SECONDS (default 60)
 # SUBJECTS names some, such as noop,redirect-hot-link; VARIANTS adds other builds of redirect; AGAINST is a commit whose counting is
 # compared with this one's, and nothing else. See tests/bench/README.md.
 PROFILE ?= release
-BENCHED := redirect shorten list stats linklet-bench-baselines
+BENCHED := redirect shorten list stats auth linklet-bench-baselines
 # Of these, pages, questions and bulk requests are measured, and that takes no long build.
 ASKED := list overview shorten stats
 
@@ -312,6 +312,10 @@ invite: ## let EMAIL register, and print the address of the page for it
 	$(if $(filter command,$(origin EMAIL)),,$(error Say whom: make invite EMAIL=ada@example.com))
 	@$(LINKLET) install sam
 	@$(IN_STAGE) $(SAM_PYTHON) -m infra.operate invite "$$EMAIL"
+
+oidc: ## ask for the client secrets of identity providers, and print the addresses to which these send people back
+	@$(LINKLET) install sam
+	@$(IN_STAGE) $(SAM_PYTHON) -m infra.oidc
 
 # With RECLAIM=yes you vouch that the address is theirs, and what others may have made in the account is paused.
 reset: ## let EMAIL set a new password, and print the address of the page for it

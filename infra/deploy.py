@@ -25,10 +25,12 @@ from .costs import inputs, linklet, tables
 from .limits import DEFAULTS, TEMPLATE, UNASKED, Account, Parameters, findings, reason
 from .local.client import send
 from .local.installer import ROOT, Failure, end_with, say
+from .oidc import ids as providers
 from .release import commit_of, verified
 
 RELEASE = os.environ.get("RELEASE")
 PROTECTION = "DeletionProtection"
+PROVIDER_LISTS = ["OidcIssuers", "OidcClientIds", "OidcNames"]
 # Event sources of a new stack begin after a minute at most: API_CreateEventSourceMapping.html.
 HEALTHY_WITHIN = 120
 # The parameters that `make cost` has as inputs, by its names.
@@ -196,7 +198,26 @@ def stack_before(account: Account, name: str) -> dict[str, Any] | None:
     return before
 
 
+def require_clear_providers(parameters: Parameters) -> None:
+    """`auth` doesn't start otherwise."""
+    of_each = {name: [item for item in parameters.get(name, "").split(",") if item.strip()] for name in PROVIDER_LISTS}
+    if len({len(items) for items in of_each.values()}) > 1:
+        raise Failure("OidcIssuers, OidcClientIds and OidcNames must have one item for each identity provider, in the same order.")
+    scopes = [item.split() for item in parameters.get("OidcScopes", "openid").split(",") if item.strip()]
+    if len(scopes) > 1 and len(scopes) != len(of_each["OidcIssuers"]):
+        raise Failure("OidcScopes must have one item for all identity providers, or one for each.")
+    if not all("openid" in scope for scope in scopes):
+        raise Failure("Each item of OidcScopes must have openid.")
+    ids = providers(",".join(of_each["OidcNames"]))
+    if of_each["OidcNames"] and (len(ids) < len(of_each["OidcNames"]) or "" in ids):
+        raise Failure("Each of OidcNames must have letters or digits, and differ from the others in them.")
+    groups = [group.strip() for group in parameters.get("OidcGroups", "").split(",") if group.strip()]
+    if len(ids) > 1 and not all(group.split("/")[0] in ids for group in groups):
+        raise Failure(f"With several identity providers, each of OidcGroups must begin with one of {', '.join(ids)} and /.")
+
+
 def check(account: Account, kept: Parameters, overrides: Parameters) -> None:
+    require_clear_providers(kept | overrides)
     found = list(findings(account, kept, overrides))
     for finding in found:
         say(finding.sentence)

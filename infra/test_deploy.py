@@ -2,8 +2,9 @@
 
 import unittest
 
-from .deploy import Deployment, about_alarms, about_costs, farewell, protects
+from .deploy import Deployment, about_alarms, about_costs, farewell, protects, require_clear_providers
 from .limits import DEFAULTS, TEMPLATE
+from .local.installer import Failure
 
 
 class Flags(unittest.TestCase):
@@ -52,3 +53,17 @@ class Plan(unittest.TestCase):
         self.assertIn("DeletionProtection=off", protects(exists=False, protection="off"))
         self.assertIn("were tried", protects(exists=False, protection="on"))
         self.assertNotIn("were tried", protects(exists=True, protection="on"))
+
+
+class Providers(unittest.TestCase):
+    def test_lists_of_providers_belong_together(self) -> None:
+        two = {"OidcIssuers": "https://a.example, https://b.example", "OidcClientIds": "1,2", "OidcNames": "A,B"}
+        role = "=019adcb1-5a4e-7c11-9d2f-0b7d1f9c2e55:member"
+        clear = ({"OidcScopes": "openid"}, {"OidcScopes": "openid,openid email"}, {"OidcGroups": f"a/Leads{role},b/x/y{role}"})
+        for parameters in ({}, two, *(two | more for more in clear)):
+            require_clear_providers(parameters)
+        unclear = ({"OidcNames": "A"}, {"OidcNames": "A,a!"}, {"OidcNames": "A,?"}, {"OidcScopes": "openid,openid,openid"},
+                   {"OidcScopes": "openid,email"}, {"OidcGroups": f"Leads{role}"})
+        for wrong in ({"OidcIssuers": "https://a.example"}, *(two | more for more in unclear)):
+            with self.assertRaises(Failure):
+                require_clear_providers(wrong)

@@ -17,7 +17,9 @@ from .system import System, free_port
 # it. The last ones deploy other parameters, so nothing comes behind them.
 TARGETS = "targets"
 DISTURBING = ["watch_load", "outage", "redeploy", "admission"]
-LONG = [TARGETS, *DISTURBING]
+# Signing in at identity providers, in a browser. It deploys them, and what a deployment doesn't name stays, so it comes before `admission`.
+SIGN_IN = "sign_in"
+LONG = [TARGETS, SIGN_IN, *DISTURBING]
 # The tests of the web application in a browser, which are no suite of Cargo's.
 BROWSER = "browser"
 # All of them: Cargo's tests, the contract, the browser.
@@ -103,6 +105,8 @@ def commands(name: str, arguments: list[str]) -> list[list[str | Path]]:
     """What runs the suite. The usual one has more than Cargo's, unless arguments choose some of that."""
     if name == BROWSER:
         return [[STEP, "9", sys.executable, "-m", "infra.browser", "test", *arguments]]
+    if name == SIGN_IN:
+        return [[STEP, "2", sys.executable, "-m", "infra.browser", "test", "sign_in.py"]]
     if name == TARGETS:
         return [[STEP, "3", install("sam") / "bin" / "python", "-m", "infra.local.targets", *arguments]]
     if name in DISTURBING:
