@@ -16,6 +16,7 @@
  */
 
 const entrance = () => import('./pages/entrance/entrance.js');
+const signInElsewhere = () => import('./pages/providers/providers.js');
 const overview = () => import('./pages/overview/overview.js');
 
 /** @type {PageEntry[]} */
@@ -32,6 +33,8 @@ export const PAGES = [
   { path: 'account', title: 'Account', icon: 'account', component: 'AccountPage', load: () => import('./pages/account/account.js') },
   { path: 'compare', title: 'Compare', within: 'links', component: 'ComparePage', load: () => import('./pages/compare/compare.js') },
   { path: 'sign-in', title: 'Sign in', isPublic: true, component: 'SignInPage', load: entrance },
+  { path: 'signed-in', title: 'Signed in', isPublic: true, component: 'SignedInPage', load: signInElsewhere },
+  { path: 'join', title: 'Connect an account', isPublic: true, component: 'JoinPage', load: signInElsewhere },
   { path: 'sign-up', title: 'Create an account', isPublic: true, component: 'SignUpPage', load: entrance },
   { path: 'forgot', title: 'Forgot password', isPublic: true, component: 'ForgotPage', load: entrance },
   { path: 'reset', title: 'New password', isPublic: true, component: 'ResetPage', load: entrance },

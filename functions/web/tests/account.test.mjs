@@ -55,6 +55,17 @@ test('closing an account whose answer was lost has worked if the session is refu
   assert.equal(session.get().status, 'out');
 });
 
+test('without a password, an account is closed by an earlier proof, and never taken for closed', async () => {
+  await enter();
+  const requests = answering(refusal(401, 'unauthorized'));
+  await assert.rejects(closeAccount(undefined, true), { code: 'unauthorized' });
+  assert.equal(session.get().status, 'in');
+  assert.equal(requests[0].body, '{}');
+  answering({ status: 204 });
+  await closeAccount(undefined, false);
+  assert.equal(session.get().status, 'out');
+});
+
 test('a workspace without others ends, with all that is in it', async () => {
   await enter();
   const requests = answering({ body: { members: [{ user_id: 'u', role: 'admin' }] } }, { body: { links: { total: 42, archived: 7 }, period: { total_clicks: 1_204, covers: { clicks: 1, of: 2 } }, incomplete: [] } });

@@ -17,7 +17,7 @@ const RENEW_AGAIN_MS = 30_000;
 
 /** @typedef {'viewer' | 'member' | 'admin'} RoleName */
 /** @typedef {{ user_id: string, email: string, workspace_id: string | null, role: RoleName | null, full_name?: string | null, verified?: boolean, last_login_at?: string | null, pending_email?: string | null, pending_until?: string | null, undeliverable?: boolean }} Me */
-/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, paused_at: string | null, closed_at: string | null, restorable_until: string | null }} MyWorkspace */
+/** @typedef {{ workspace_id: string, name: string, slug: string, role: string, joined_at: string, paused_at: string | null, closed_at: string | null, restorable_until: string | null }} MyWorkspace */
 /** @typedef {{ token: string, expires_at: string, email?: string, slug?: string, isNowhere?: boolean, isRemembered?: boolean }} Kept what is kept of a session */
 
 /**
@@ -88,13 +88,16 @@ export async function start() {
   channel.onmessage = ({ data }) => hear(data);
   const stored = read();
   if (stored) return adopt(stored);
-  channel.postMessage({ type: 'ask' });
-  await pause(HAND_OVER_MS);
+  // Who has just signed in elsewhere is whom the cookie says, and not whom another tab has.
+  if (route.get().parts[0] !== 'signed-in') {
+    channel.postMessage({ type: 'ask' });
+    await pause(HAND_OVER_MS);
+  }
   if (session.get().status === 'starting') return recall();
 }
 
 /** Takes the session that is remembered. As long as the API can't be reached, nobody knows whether there is one. */
-async function recall() {
+export async function recall() {
   try {
     await alone(async () => {
       // Another tab may have been faster.
@@ -189,11 +192,14 @@ function keep(given) {
 function forget() {
   kept = undefined;
   clearTimeout(renewing);
-  sessionStorage.removeItem(SESSION_KEY);
+  dropKept();
   endRenewal(new ApiError('problem', 'You’re signed out.', { status: 401, code: 'signed_out' }));
   forgetResources();
   session.set({ status: 'out', email: '', slug: undefined, me: undefined, workspaces: undefined, isNowhere: false, visit: session.get().visit + 1 });
 }
+
+/** Keeps nothing of a session that is over, should the page be loaded again. */
+export const dropKept = () => sessionStorage.removeItem(SESSION_KEY);
 
 /** Looks up who is signed in, and which workspaces they have. */
 export async function refreshMe() {
@@ -344,10 +350,10 @@ export function leaveTabs() {
   forget();
 }
 
-/** A token for whichever workspace there is, or for none. @param {string} password */
+/** A token for whichever workspace there is, or for none. @param {string} [password] without it, only a session that is remembered has one */
 export async function tokenForAny(password) {
   const isKept = kept?.isRemembered ?? false;
-  return (isKept && (await refreshToken())) || logIn(session.get().email, password, isKept);
+  return (isKept && (await refreshToken())) || (password && logIn(session.get().email, password, isKept));
 }
 
 /**

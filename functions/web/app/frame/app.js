@@ -7,11 +7,11 @@ import { session } from '../core/session.js';
 import { useStore } from '../core/store.js';
 import { applyTheme } from '../core/theme.js';
 import { Questions } from '../ui/dialog.js';
+import { Lazy } from '../ui/lazy.js';
 import { Toasts } from '../ui/toast.js';
 import { Frame } from './frame.js';
 import { OfflineBar } from './offline.js';
 import { PageHost } from './page-host.js';
-import { SessionOver } from './session-over.js';
 
 const SIGN_IN = /** @type {import('../pages.js').PageEntry} */ (PAGES.find((page) => page.path === 'sign-in'));
 // Where somebody who is signed in has nothing to do.
@@ -19,13 +19,14 @@ const ONLY_WITHOUT_SESSION = ['sign-in', 'sign-up', 'forgot'];
 
 export function App() {
   const { status, isNowhere, hasFailed, slug, removals } = useStore(session);
-  const { workspace, parts } = useStore(route);
+  const { workspace, parts, query } = useStore(route);
   const page = pageOf(parts);
   const isIn = status === 'in' || status === 'over';
 
   useEffect(applyTheme, []);
   useEffect(() => {
-    if (isIn && ONLY_WITHOUT_SESSION.includes(parts[0])) navigate(href('links'), { replace: true });
+    const refused = query.get('refused');
+    if (isIn && ONLY_WITHOUT_SESSION.includes(parts[0])) navigate(refused ? `#/signed-in?refused=${refused}` : href('links'), { replace: true });
   }, [isIn, parts[0]]);
 
   const isAlone = page?.isPublic || !isIn;
@@ -44,6 +45,6 @@ export function App() {
   const shown = (!page?.isPublic && instead) || page;
   return html`<${OfflineBar} />
     ${isAlone ? html`<main id="main" class="alone"><${PageHost} page=${shown} /></main>` : html`<${Frame} page=${shown} />`}
-    ${status === 'over' && html`<${SessionOver} />`}
+    ${status === 'over' && html`<${Lazy} load=${() => import('../parts/session-over/session-over.js')} name="SessionOver" />`}
     <${Questions} /><${Toasts} />`;
 }

@@ -10,18 +10,19 @@ import { AuditLog } from '../../parts/audit-log/audit-log.js';
 import { Choice } from '../../ui/chips.js';
 import { Card, Page } from '../../ui/page.js';
 import { CloseAccount } from './close-account.js';
+import { Identities } from './identities.js';
 import { MailChoices, MailedReports } from './mail.js';
 import { MyData } from './my-data.js';
-import { PasswordForm } from './password-form.js';
+import { Password } from './password.js';
 import { Profile } from './profile.js';
 import { Sessions } from './sessions.js';
 import { WaysOut } from './ways-out.js';
 
 /** @type {Record<string, () => unknown>} */
 const CARDS = {
-  '': () => html`<${ClosedWorkspaces} /><${Profile} /><${Card} title="Password"><${PasswordForm} /><//>`,
+  '': () => html`<${ClosedWorkspaces} /><${Profile} />`,
   mail: () => html`<${Card} title="Email"><${MailChoices} /><//><${MailedReports} />`,
-  sessions: () => html`<${Card} title="Active sessions"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
+  'sign-in': () => html`<${Identities} /><${Password} /><${Card} title="Active sessions"><${Sessions} /><//><${Card} title="Sign out"><${WaysOut} /><//>`,
   activity: () => html`<${Card} class="flush"><${AuditLog} isOwn resource="audit-log:own" read=${readAuditLog} label="Account activity" none="No activity yet." /><//>`,
   data: () => html`<${Card} title="Your data"><${MyData} /><//><${CloseAccount} />`,
 };

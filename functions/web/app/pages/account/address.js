@@ -8,18 +8,19 @@ import { exactMomentInText } from '../../core/format.js';
 import { useRegistration } from '../../core/registration.js';
 import { invalidate } from '../../core/resource.js';
 import { noteMe } from '../../core/session.js';
+import { Proof, useProving } from '../../parts/proof/proof.js';
+import { isBackFor } from '../../parts/providers/providers.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { toast, toastFailure } from '../../ui/toast.js';
 import { Changeable } from './changeable.js';
-import { blamePassword } from './password-form.js';
 
 /** @typedef {import('../../core/session.js').Me} Me */
 
 /** @param {{ me: Me }} props */
 export function Address({ me }) {
-  return html`<${Changeable} what="email" value=${html`<bdi>${me.email}</bdi>`}>
+  return html`<${Changeable} what="email" isBegun=${isBackFor('email')} value=${html`<bdi>${me.email}</bdi>`}>
       ${(/** @type {() => void} */ close) => html`<${AddressForm} email=${me.email} close=${close} />`}
     <//>
     <div role="status" class="pending">${me.pending_email && html`<${Pending} me=${me} />`}</div>`;
@@ -68,23 +69,23 @@ function Pending({ me }) {
 /** @param {{ email: string, close: () => void }} props */
 function AddressForm({ email: present, close }) {
   const { rules } = useRegistration();
+  const proving = useProving('email');
   const form = useForm(
     { email: '', password: '' },
     async ({ email, password }) => {
-      const me = await call('PATCH /api/me', { body: { email: email.trim(), password } }).catch(blameField(rules));
+      const me = await call('PATCH /api/me', { body: { email: email.trim(), password: password || undefined } }).catch(blameField(rules, proving));
       noteMe(me);
       invalidate('members');
       close();
       toast(me.pending_email ? `We sent a link to ${me.pending_email}.` : `Your email is now ${me.email}.`);
     },
-    { check: (values) => ({ email: newAddressError(values.email, present), password: values.password ? undefined : 'Enter your password.' }), keeps: true },
+    { check: (values) => ({ email: newAddressError(values.email, present), password: proving.check(values.password) }), keeps: true },
   );
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     <${FormFailure} error=${form.failure} />
-    <input class="hidden" type="email" name="username" autocomplete="username" value=${present} readonly tabindex="-1" aria-hidden="true" />
-    <${Field} label="New email" type="email" autocomplete="email" hint=${rules.sends_mail ? MAILED : 'This takes effect immediately.'} ...${form.field('email')} />
-    <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
-    <p class="row"><${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Change email<//><${Button} onClick=${close}>Cancel<//></p>
+    ${proving.mayGoOn && html`<${Field} label="New email" type="email" autocomplete="email" hint=${rules.sends_mail ? MAILED : 'This takes effect immediately.'} ...${form.field('email')} />`}
+    <${Proof} of=${proving} form=${form} />
+    <p class="row">${proving.mayGoOn && html`<${Button} kind="primary" type="submit" isBusy=${form.isBusy}>Change email<//>`}<${Button} onClick=${close}>Cancel<//></p>
   </form>`;
 }
 
@@ -93,9 +94,9 @@ const MAILED = 'We’ll send a link there that works for 24 hours. Your current 
 /** @param {string} email @param {string} present */
 const newAddressError = (email, present) => (email.trim().toLowerCase() === present.toLowerCase() ? 'This is already your email.' : emailError(email));
 
-/** @param {import('../../core/registration.js').Rules} rules */
-const blameField = ({ domains }) => (/** @type {unknown} */ error) => {
-  if (!(error instanceof ApiError) || error.code !== 'registration_closed' || !domains) return blamePassword('password')(error);
+/** @param {import('../../core/registration.js').Rules} rules @param {import('../../parts/proof/proof.js').Proving} proving */
+const blameField = ({ domains }, { blame }) => (/** @type {unknown} */ error) => {
+  if (!(error instanceof ApiError) || error.code !== 'registration_closed' || !domains) return blame('password')(error);
   const listed = new Intl.ListFormat('en', { type: 'disjunction' }).format(domains);
   throw new ApiError('problem', `Use an email address at ${listed}.`, { status: error.status, code: error.code, field: 'email' });
 };

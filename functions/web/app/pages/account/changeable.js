@@ -7,10 +7,11 @@ import { useLaterFocus } from '../../ui/later-focus.js';
  * @param {object} props
  * @param {unknown} props.value
  * @param {string} props.what what the button is about, such as `name`
+ * @param {boolean} [props.isBegun] whether the form is shown at first
  * @param {(close: () => void) => unknown} props.children the form
  */
-export function Changeable({ value, what, children }) {
-  const [isOpen, setOpen] = useState(false);
+export function Changeable({ value, what, isBegun = false, children }) {
+  const [isOpen, setOpen] = useState(isBegun);
   const { part, focusLater } = useLaterFocus();
   const turn = (/** @type {boolean} */ open) => () => {
     setOpen(open);

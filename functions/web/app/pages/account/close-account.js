@@ -8,6 +8,8 @@ import { useResource } from '../../core/resource.js';
 import { href } from '../../core/router.js';
 import { session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
+import { Proof, useProving } from '../../parts/proof/proof.js';
+import { isBackFor } from '../../parts/providers/providers.js';
 import { closeAccount } from '../../parts/ways/ways.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -16,13 +18,12 @@ import { Card } from '../../ui/page.js';
 import { FormFailure, Notice, SkeletonText } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { readFate } from './fates.js';
-import { blamePassword } from './password-form.js';
 
 /** @typedef {import('./fates.js').Fate} Fate */
 /** @typedef {import('../../core/session.js').MyWorkspace} MyWorkspace */
 
 export function CloseAccount() {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(isBackFor('close-account'));
   return html`<${Card} title="Close account">
     <div class="stack">
       <p class="muted">You’ll leave all workspaces, and workspaces without other members are deleted. This can’t be undone.</p>
@@ -35,26 +36,28 @@ export function CloseAccount() {
 /** @param {{ onClose: () => void }} props */
 function CloseDialog({ onClose }) {
   const { email } = useStore(session);
+  const proving = useProving('close-account');
   const isUnderWay = useRef(false);
   const form = useForm(
     { typed: '', password: '' },
     async ({ password }) => {
       try {
-        await closeAccount(password, isUnderWay.current);
+        await closeAccount(password || undefined, isUnderWay.current);
       } catch (error) {
         if (error instanceof ApiError && (error.isTemporary || error.code === 'try_again')) isUnderWay.current = true;
-        blamePassword('password')(error);
+        proving.blame('password')(error);
       }
       toast('Your account is closed.');
     },
     {
       check: ({ typed, password }) => ({
         typed: typed.trim().toLowerCase() === email.toLowerCase() ? undefined : `Type ${email} to confirm.`,
-        password: password ? undefined : 'Enter your password.',
+        password: proving.check(password),
       }),
     },
   );
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close account<//>`;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//>
+    ${proving.mayGoOn && html`<${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close account<//>`}`;
   return html`<${Dialog} title="Close your account?" onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${Workspaces} />
     <ul class="consequences">
@@ -62,9 +65,8 @@ function CloseDialog({ onClose }) {
       <li>Your activity in other people’s workspaces stays, shown as a former member’s.</li>
       <li>This can’t be undone. Download your data first if you want to keep it.</li>
     </ul>
-    <${Field} label=${html`Type <strong><bdi>${email}</bdi></strong> to confirm`} type="email" autocomplete="off" ...${form.field('typed')} />
-    <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
-    <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    ${proving.mayGoOn && html`<${Field} label=${html`Type <strong><bdi>${email}</bdi></strong> to confirm`} type="email" autocomplete="off" ...${form.field('typed')} />`}
+    <${Proof} of=${proving} form=${form} />
     <${Refusal} error=${form.failure} isUnderWay=${isUnderWay.current} />
   <//>`;
 }

@@ -1,5 +1,6 @@
 // The ways in: for people who aren't signed in, and for the links in mails.
 
+export { Door, Outcome } from './door.js';
 export { FirstPasswordPage } from './first-password.js';
 export { InvitationPage } from './invitation.js';
 export { KeepAddressPage } from './keep-address.js';

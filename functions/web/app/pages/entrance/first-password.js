@@ -1,10 +1,12 @@
 import { html } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { PASSWORD_HINT } from '../../core/checks.js';
+import { useRegistration } from '../../core/registration.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { Door } from './door.js';
+import { NoPasswords } from './elsewhere.js';
 import { useNewPassword } from './new-password.js';
 
 /** Where an account begins without a password, the mail that confirms its address leads here. */
@@ -14,6 +16,8 @@ export function FirstPasswordPage() {
     (body) => call('POST /api/auth/verify', { anonymous: true, body }),
     ['token_invalid', 'invalid_credentials'],
   );
+  const { rules } = useRegistration();
+  if (!rules.password_login) return html`<${Door} title="Choose a password"><${NoPasswords} /><//>`;
   if (isDone) {
     return html`<${Door} title="Your account is ready">
       <p>Your password is set and your email is confirmed.</p>

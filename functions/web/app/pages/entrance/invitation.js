@@ -2,6 +2,7 @@ import { html, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
 import { emailError } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
+import { useRegistration } from '../../core/registration.js';
 import { href, navigate, route } from '../../core/router.js';
 import { session, signIn, signOut } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
@@ -13,6 +14,7 @@ import { Field } from '../../ui/field.js';
 import { Failure, FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { Door } from './door.js';
+import { Elsewhere } from './elsewhere.js';
 import { SignUpForm } from './sign-up.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
@@ -27,6 +29,7 @@ export function InvitationPage() {
   const { query } = useStore(route);
   const token = query.get('token') ?? '';
   const { shown, error, look } = useInvitation(token);
+  const { isKnown } = useRegistration();
   if (error) {
     return html`<${Door} title="You’re invited" below=${html`<a href="#/links">Go to your links</a>`}>
       ${error.code === 'invitation_invalid'
@@ -35,7 +38,7 @@ export function InvitationPage() {
     <//>`;
   }
   // As high as what most will see, so that nothing moves when it is there.
-  if (!shown) return html`<${Door} title="You’re invited"><${Skeleton} rows=${5} height=${61} /><//>`;
+  if (!shown || !isKnown) return html`<${Door} title="You’re invited"><${Skeleton} rows=${5} height=${61} /><//>`;
   return html`<${Answer} token=${token} shown=${shown} />`;
 }
 
@@ -56,6 +59,7 @@ function useInvitation(token) {
 /** @param {{ token: string, shown: Shown }} props */
 function Answer({ token, shown }) {
   const { status, email } = useStore(session);
+  const { rules } = useRegistration();
   const [way, setWay] = useState('new');
   const accept = useForm({}, () => acceptInvitation(token));
   const invited = shown.workspace === null ? shown.email : '';
@@ -75,7 +79,8 @@ function Answer({ token, shown }) {
   }
   if (invited) {
     return html`<${Door} title="You’re invited" below=${html`Already have an account? <a href="#/sign-in">Sign in</a>`}>
-      <${SignUpForm} invitation=${token} email=${invited} onDone=${enter} />
+      <${Elsewhere} invitation=${token} />
+      ${rules.password_login && html`<${SignUpForm} invitation=${token} email=${invited} onDone=${enter} />`}
     <//>`;
   }
   if (isSignedIn) {
@@ -97,8 +102,9 @@ function Answer({ token, shown }) {
   return html`<${Door} title="You’re invited">
     <div class="stack">
       <${Into} shown=${shown} />
-      <${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
-      ${way === 'new' ? html`<${SignUpForm} invitation=${token} email=${shown.email} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} email=${shown.email} />`}
+      <${Elsewhere} invitation=${token} />
+      ${rules.password_login && html`<${Choice} label="Account" value=${way} options=${ways} onChange=${setWay} />
+      ${way === 'new' ? html`<${SignUpForm} invitation=${token} email=${shown.email} onDone=${enter} />` : html`<${SignInAndJoin} token=${token} email=${shown.email} />`}`}
     </div>
   <//>`;
 }

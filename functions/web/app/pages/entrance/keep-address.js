@@ -1,5 +1,6 @@
 import { html } from '../../vendor/preact.js';
 import { call } from '../../core/api.js';
+import { useRegistration } from '../../core/registration.js';
 import { refreshMe, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
@@ -11,6 +12,7 @@ import { useMailedToken } from './mailed-token.js';
 export function KeepAddressPage() {
   const { status } = useStore(session);
   const isIn = status === 'in' || status === 'over';
+  const { password_login: hasPasswords } = useRegistration().rules;
   const { form, isDone, isSpent } = useMailedToken(async (token) => {
     await call('POST /api/auth/address/keep', { anonymous: true, body: { token } });
     if (isIn) void refreshMe();
@@ -19,14 +21,14 @@ export function KeepAddressPage() {
   if (isDone) {
     return html`<${Door} title="Your email stays the same" below=${below}>
       <p>The other email can no longer be confirmed.</p>
-      <p>If you didn’t request the change, someone knows your password. <a href="#/forgot">Set a new one</a>.</p>
+      <p>If you didn’t request the change, someone else can use your account. ${hasPasswords && html`<a href="#/forgot">Set a new password</a>`}</p>
     <//>`;
   }
   return html`<${Door} title="Keep your email" below=${below}>
     ${isSpent
       ? html`<${Notice} tone="warn">This link no longer works. It was used, is older than 24 hours, or the other email was confirmed.<//>`
       : html`<form class="stack" novalidate onSubmit=${form.submit}>
-          <p>Someone who knows your password asked to change your account’s email. Cancel that to keep the email this link was sent to.</p>
+          <p>Someone who can use your account asked to change its email. Cancel that to keep the email this link was sent to.</p>
           <${FormFailure} error=${form.failure} />
           <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Keep my email<//>
         </form>`}

@@ -1,14 +1,19 @@
 // A forgotten password, and a new one by the token of a mail.
 
 import { html, useState } from '../../vendor/preact.js';
+import { basePath } from '../../core/address.js';
 import { call } from '../../core/api.js';
 import { emailError, PASSWORD_HINT } from '../../core/checks.js';
 import { useForm } from '../../core/form.js';
 import { useRegistration } from '../../core/registration.js';
+import { route } from '../../core/router.js';
+import { useStore } from '../../core/store.js';
 import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
+import { Lazy } from '../../ui/lazy.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door, Outcome } from './door.js';
+import { NoPasswords } from './elsewhere.js';
 import { useNewPassword } from './new-password.js';
 
 const back = html`<a href="#/sign-in">Back to sign-in</a>`;
@@ -16,7 +21,7 @@ const back = html`<a href="#/sign-in">Back to sign-in</a>`;
 export function ForgotPage() {
   const { rules, isKnown } = useRegistration();
   return html`<${Door} title="Forgot password" below=${back}>
-    ${!isKnown ? html`<${Skeleton} rows=${2} height=${70} />` : rules.sends_mail ? html`<${ForgotForm} />` : html`<${NoMail} />`}
+    ${!isKnown ? html`<${Skeleton} rows=${2} height=${70} />` : !rules.password_login ? html`<${NoPasswords} />` : rules.sends_mail ? html`<${ForgotForm} />` : html`<${NoMail} />`}
   <//>`;
 }
 
@@ -53,6 +58,11 @@ export function ResetPage() {
     (body) => call('POST /api/auth/password/reset', { anonymous: true, body }),
     ['token_invalid'],
   );
+  const token = useStore(route).query.get('token') ?? '';
+  const { rules, isKnown } = useRegistration();
+  const [provider] = useState(waitingProvider);
+  // Without one, it may be an operator's token, which sets a password although others have none.
+  const takesPassword = !provider || (isKnown && rules.password_login);
   if (isDone) {
     return html`<${Door} title="Password changed">
       <p>All sessions have ended. Sign in with your new password.</p>
@@ -60,16 +70,23 @@ export function ResetPage() {
         If your email wasn’t confirmed before, API keys and other people’s memberships are paused. Review Members and API
         keys after you sign in.
       </p>
-      <p><${Button} kind="primary" href="#/sign-in" class="whole">Sign in<//></p>
+      <p><${Button} kind="primary" href=${rules.password_login ? '#/sign-in' : '#/sign-in?by=password'} class="whole">Sign in<//></p>
     <//>`;
   }
   return html`<${Door} title="New password" below=${back}>
     ${isSpent
       ? html`<${Notice} tone="warn">This link has been used or has expired. <a href="#/forgot">Request a new one</a><//>`
-      : html`<form class="stack" novalidate onSubmit=${form.submit}>
-          <${FormFailure} error=${form.failure} />
-          <${Field} label="New password" type="password" autocomplete="new-password" autofocus hint=${PASSWORD_HINT} ...${form.field('password')} />
-          <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Change password<//>
-        </form>`}
+      : html`${provider && html`<${Lazy} load=${() => import('../providers/providers.js')} name="JoinByToken" token=${token} provider=${provider} isOnly=${!takesPassword} />`}
+          ${takesPassword && html`<form class="stack" novalidate onSubmit=${form.submit}>
+            <${FormFailure} error=${form.failure} />
+            <${Field} label="New password" type="password" autocomplete="new-password" autofocus hint=${PASSWORD_HINT} ...${form.field('password')} />
+            <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Change password<//>
+          </form>`}`}
   <//>`;
+}
+
+/** The provider whose identity waits for the token of a mail, in this browser. @returns {string | undefined} */
+function waitingProvider() {
+  const { provider, until } = JSON.parse(localStorage.getItem(`linklet:joins:${basePath}`) ?? '{}');
+  return until > Date.now() ? provider : undefined;
 }

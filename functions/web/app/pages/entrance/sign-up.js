@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice, Skeleton } from '../../ui/states.js';
 import { Door, Outcome } from './door.js';
+import { Elsewhere } from './elsewhere.js';
 import { StaySignedIn } from './stay-signed-in.js';
 
 // As high as the form that most will see, so that nothing moves when it is there.
@@ -25,7 +26,9 @@ function WayIn({ rules }) {
   if (rules.registration === 'invited') {
     return html`<p>You need an invitation to create an account. Ask someone who uses this Linklet, then open the link you get.</p>`;
   }
-  return rules.takes_password ? html`<${SignUpForm} domains=${rules.domains} />` : html`<${AddressForm} domains=${rules.domains} />`;
+  if (!rules.password_login) return html`<${Whose} domains=${rules.domains} /><${Elsewhere} />`;
+  return html`<${Elsewhere} />
+    ${rules.takes_password ? html`<${SignUpForm} domains=${rules.domains} />` : html`<${AddressForm} domains=${rules.domains} />`}`;
 }
 
 /** Who may have an account, unless it is everybody. @param {{ domains?: string[] | null }} props */

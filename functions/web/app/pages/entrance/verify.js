@@ -1,6 +1,7 @@
 import { html, useState } from '../../vendor/preact.js';
 import { ApiError, call } from '../../core/api.js';
 import { useForm } from '../../core/form.js';
+import { useRegistration } from '../../core/registration.js';
 import { route } from '../../core/router.js';
 import { refreshMe, session, signOut } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
@@ -8,6 +9,7 @@ import { Button } from '../../ui/button.js';
 import { Field } from '../../ui/field.js';
 import { FormFailure, Notice } from '../../ui/states.js';
 import { Door } from './door.js';
+import { Elsewhere } from './elsewhere.js';
 
 /**
  * The link in a mail shows that somebody reads the address's mail. That the account is theirs as well, a session or a password
@@ -69,18 +71,22 @@ function BySession({ confirm }) {
 /** @param {{ confirm: (password: string) => Promise<void>, isOthers: boolean }} props `isOthers`: somebody is signed in, to another account */
 function ByPassword({ confirm, isOthers }) {
   const { email } = useStore(session);
+  const { rules } = useRegistration();
   const form = useForm({ password: '' }, ({ password }) => confirm(password).catch(blamePassword), {
     check: ({ password }) => ({ password: password ? undefined : 'Enter the account’s password.' }),
   });
   return html`<form class="stack" novalidate onSubmit=${form.submit}>
     ${isOthers
       ? html`<${Notice} tone="warn">This link is for another account. You’re signed in as <strong><bdi>${email}</bdi></strong>.<//>`
-      : html`<p>Someone used this email for an account here. If it was you, enter your account’s password.</p>`}
-    <${FormFailure} error=${form.failure} />
-    <${Field} label=${isOthers ? 'That account’s password' : 'Password'} type="password" autocomplete="current-password" autofocus ...${form.field('password')} />
-    <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm email<//>
+      : html`<p>Someone used this email for an account here. If it was you, ${rules.password_login ? 'enter your account’s password' : 'sign in'}.</p>`}
+    ${rules.password_login &&
+    html`<${FormFailure} error=${form.failure} />
+      <${Field} label=${isOthers ? 'That account’s password' : 'Password'} type="password" autocomplete="current-password" autofocus ...${form.field('password')} />
+      <${Button} kind="primary" type="submit" class="whole" isBusy=${form.isBusy}>Confirm email<//>`}
     ${isOthers
       ? html`<${Button} kind="quiet" onClick=${() => signOut()}>Sign out<//>`
+      : !rules.password_login
+      ? html`<${Elsewhere} />`
       : html`<p class="small"><a href="#/forgot">Forgot your password?</a></p>
           <p class="small-print">
             Never signed up here? Then someone else used your email. <a href="#/forgot">Set a new password</a> to take the

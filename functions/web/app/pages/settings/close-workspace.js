@@ -9,6 +9,8 @@ import { useResource } from '../../core/resource.js';
 import { currentWorkspace, otherWorkspace, refreshMe, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { readLoss } from '../../parts/loss/loss.js';
+import { Proof, useProving } from '../../parts/proof/proof.js';
+import { isBackFor } from '../../parts/providers/providers.js';
 import { closeWorkspace } from '../../parts/ways/ways.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -21,7 +23,7 @@ import { toast } from '../../ui/toast.js';
 /** @typedef {import('../../parts/loss/loss.js').Loss} LostNumbers */
 
 export function CloseWorkspace() {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(isBackFor('close-workspace'));
   return html`<${Card} title="Close workspace">
     <div class="stack">
       <p class="muted">Its links stop working immediately. An admin can restore it for 7 days. After that, it’s permanently deleted with its statistics.</p>
@@ -33,43 +35,42 @@ export function CloseWorkspace() {
 
 /** @param {{ onClose: () => void }} props */
 function CloseDialog({ onClose }) {
-  const { email } = useStore(session);
+  useStore(session);
+  const proving = useProving('close-workspace');
   const { name = 'This workspace', slug = '' } = currentWorkspace() ?? {};
   const form = useForm(
     { slug: '', password: '' },
     async (values) => {
-      const closed = await closeWorkspace({ slug: values.slug.trim(), password: values.password }, otherWorkspace()?.slug).catch(blame);
+      const closed = await closeWorkspace({ slug: values.slug.trim(), password: values.password || undefined }, otherWorkspace()?.slug).catch((error) => blame(error, proving));
       toast(`${name} is closed. You can restore it until ${exactMomentInText(closed.restorable_until)}.`);
     },
     {
       check: (values) => ({
         slug: values.slug.trim() === slug ? undefined : `Type ${slug} to confirm.`,
-        password: values.password ? undefined : 'Enter your password.',
+        password: proving.check(values.password),
       }),
     },
   );
   const footer = html`<${Button} onClick=${onClose}>Cancel<//>
-    <${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close workspace<//>`;
+    ${proving.mayGoOn && html`<${Button} kind="danger" type="submit" isBusy=${form.isBusy}>Close workspace<//>`}`;
   return html`<${Dialog} title=${html`Close <bdi>${name}</bdi>?`} onClose=${onClose} onSubmit=${form.submit} footer=${footer}>
     <${FormFailure} error=${form.failure} />
     <${Loss} />
     <${Consequences} />
-    <${Field} label=${html`Type <code>${slug}</code> to confirm`} autocomplete="off" autocapitalize="none" spellcheck="false" ...${form.field('slug')} />
-    <input class="hidden" type="email" name="email" autocomplete="username" value=${email} readonly tabindex="-1" aria-hidden="true" />
-    <${Field} label="Your password" type="password" autocomplete="current-password" ...${form.field('password')} />
+    ${proving.mayGoOn && html`<${Field} label=${html`Type <code>${slug}</code> to confirm`} autocomplete="off" autocapitalize="none" spellcheck="false" ...${form.field('slug')} />`}
+    <${Proof} of=${proving} form=${form} />
   <//>`;
 }
 
 /**
  * Which field is to blame. Another admin may have given the workspace another short name meanwhile.
  * @param {unknown} error
+ * @param {import('../../parts/proof/proof.js').Proving} proving
  * @returns {Promise<never>}
  */
-async function blame(error) {
-  if (!(error instanceof ApiError)) throw error;
+async function blame(error, proving) {
+  if (!(error instanceof ApiError) || error.field !== 'slug') return proving.blame('password')(error);
   const { status, code } = error;
-  if (code === 'invalid_credentials') throw new ApiError('problem', 'Wrong password.', { status, code, field: 'password' });
-  if (error.field !== 'slug') throw error;
   await refreshMe();
   throw new ApiError('problem', `Its slug is now ${currentWorkspace()?.slug}. Type that instead.`, { status, code, field: 'slug' });
 }

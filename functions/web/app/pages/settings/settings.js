@@ -1,7 +1,8 @@
-// The workspace, this browser, the other workspaces of the person, the jobs of this one, and closing it.
+// The workspace, this browser, the other workspaces of the person, the jobs of this one, and closing it; how people sign in.
 
 import { html, useState } from '../../vendor/preact.js';
 import { useResource } from '../../core/resource.js';
+import { route, setQuery } from '../../core/router.js';
 import { currentWorkspace, mayAct, session } from '../../core/session.js';
 import { useStore } from '../../core/store.js';
 import { chooseTheme, chosenTheme } from '../../core/theme.js';
@@ -18,6 +19,7 @@ import { Export } from './export.js';
 import { FromAnywhere } from './from-anywhere.js';
 import { Import } from './import.js';
 import { Jobs } from './jobs.js';
+import { Security } from './security.js';
 import { Shares } from './shares.js';
 import { Templates } from './templates.js';
 import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.js';
@@ -27,22 +29,36 @@ import { readWorkspace, WorkspaceFacts, WorkspaceForm } from './workspace-form.j
 const FORM_HEIGHT = 450;
 
 export function SettingsPage() {
-  useStore(session);
+  const { me } = useStore(session);
+  const { query } = useStore(route);
+  const isAdmin = mayAct('admin');
+  const view = isAdmin && query.get('view') === 'security' ? 'security' : '';
+  const show = (/** @type {string} */ value) => setQuery({ view: value }, { replace: false });
   return html`<${Page} title="Settings">
     <div class="narrow">
-      <${ThisWorkspace} />
-      ${mayAct('admin') && html`<${Branding} />`}
-      <${Templates} />
-      ${mayAct('member') && html`<${Import} />`}
-      <${Export} />
-      ${mayAct('member') && html`<${FromAnywhere} />`}
-      <${ThisBrowser} />
-      <${MyWorkspaces} />
-      ${mayAct('admin') && html`<${Shares} />`}
-      <${Jobs} />
-      ${mayAct('admin') && html`<${CloseWorkspace} />`}
+      ${isAdmin && html`<div><${Choice} label="Settings section" value=${view} options=${VIEWS} onChange=${show} /></div>`}
+      ${!view ? html`<${General} />` : me ? html`<${Security} />` : html`<${Skeleton} height=${FORM_HEIGHT} />`}
     </div>
   <//>`;
+}
+
+const VIEWS = [
+  { value: '', label: 'General' },
+  { value: 'security', label: 'Security' },
+];
+
+function General() {
+  return html`<${ThisWorkspace} />
+    ${mayAct('admin') && html`<${Branding} />`}
+    <${Templates} />
+    ${mayAct('member') && html`<${Import} />`}
+    <${Export} />
+    ${mayAct('member') && html`<${FromAnywhere} />`}
+    <${ThisBrowser} />
+    <${MyWorkspaces} />
+    ${mayAct('admin') && html`<${Shares} />`}
+    <${Jobs} />
+    ${mayAct('admin') && html`<${CloseWorkspace} />`}`;
 }
 
 function ThisWorkspace() {

@@ -35,15 +35,17 @@ export async function begun(send) {
 /**
  * Counts the links, asks, and begins. What fails is said.
  * @param {JobBody} body
+ * @param {(body: JobBody) => void} onUnproven is told if it takes a proof of who one is
  * @returns {Promise<Job | undefined>} nothing if it wasn't begun
  */
-export async function askAndBegin(body) {
+export async function askAndBegin(body, onUnproven) {
   try {
     const count = await countJob(body);
     if (count.matching === 0) toast('No links match anymore.');
     else if (await ask(questionOf(body, count, !mayAct('admin')))) return await beginJob(body);
   } catch (error) {
-    notBegun(error);
+    if (error instanceof ApiError && error.code === 'proof_required') onUnproven(body);
+    else notBegun(error);
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 // The bar that appears when links are selected: some rows, or all links that match the list's filter, which a job changes then.
 
 import { html, useEffect, useState } from '../../vendor/preact.js';
+import { call } from '../../core/api.js';
 import { counted, number } from '../../core/format.js';
 import { href, navigate } from '../../core/router.js';
 import { mayAct } from '../../core/session.js';
@@ -9,7 +10,7 @@ import { Icon } from '../../ui/icons.js';
 import { Lazy } from '../../ui/lazy.js';
 import { Menu } from '../../ui/menu.js';
 import { MOST_LINKS, ProgressText } from '../bulk/bulk.js';
-import { askAndBegin } from '../jobs/jobs.js';
+import { askAndBegin, beginJob } from '../jobs/jobs.js';
 import { mayChange } from '../link-rows/row.js';
 import { jobFilterOf } from './job-filter.js';
 import { archiveMany, deleteMany, expireMany, purgeMany, switchMany, tagMany } from './many.js';
@@ -92,6 +93,8 @@ function RowsBar({ links, list, hasMore, selectMore, clear }) {
 /** @param {{ list: LinkList, clear: () => void }} props */
 function MatchingBar({ list, clear }) {
   const [isCounting, setCounting] = useState(false);
+  const [unproven, setUnproven] = useState(/** @type {import('../jobs/words.js').JobBody | null} */ (null));
+  const close = () => setUnproven(null);
   // The button that has led here is gone.
   useEffect(() => {
     if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector('.selection-actions button'))?.focus();
@@ -101,9 +104,16 @@ function MatchingBar({ list, clear }) {
   /** @param {import('../jobs/words.js').JobKind} kind @param {{ tag?: string, expires_at?: string | null }} [more] */
   async function begin(kind, more = {}) {
     setCounting(true);
-    const job = await askAndBegin({ kind, filter: jobFilterOf(list.filter), ...more });
+    const job = await askAndBegin({ kind, filter: jobFilterOf(list.filter), ...more }, setUnproven);
     setCounting(false);
     if (job) clear();
+  }
+
+  /** @param {import('../jobs/words.js').JobBody} body @param {string} [password] */
+  async function beginProven(body, password) {
+    if (password) await call('POST /api/auth/proof', { body: { password } });
+    await beginJob(body);
+    clear();
   }
 
   const count = list.total === null ? 'all matches' : counted(list.total, 'link');
@@ -124,7 +134,18 @@ function MatchingBar({ list, clear }) {
       delete: () => begin('delete'),
       purge: () => begin('purge'),
     }}
-  />`;
+  />${unproven &&
+  html`<${Lazy}
+    load=${() => import('../proof/proof.js')}
+    name="ProofDialog"
+    title="Confirm that it’s you"
+    task="purge"
+    action="Delete"
+    isDanger
+    send=${(/** @type {string} */ password) => beginProven(unproven, password)}
+    onFailure=${close}
+    onClose=${close}
+  />`}`;
 }
 
 /** A dialog of the form of links, and what it is given. @typedef {{ name: string, onDone: (...values: any[]) => void, [given: string]: any }} Asked */

@@ -43,7 +43,7 @@ export async function leaveWorkspace(userId, next) {
 
 /**
  * Closes the present workspace, and goes to another one, or to none.
- * @param {{ slug: string, password: string }} body
+ * @param {{ slug: string, password?: string }} body
  * @param {string} [next] a slug
  * @returns {Promise<{ closed_at: string, restorable_until: string }>}
  */
@@ -59,7 +59,7 @@ export async function closeWorkspace(body, next) {
 
 /**
  * Closes the account.
- * @param {string} password
+ * @param {string | undefined} password unless it was proven otherwise whose account it is
  * @param {boolean} isRepeated whether it isn't known what has become of an attempt before this one
  */
 export async function closeAccount(password, isRepeated) {
@@ -73,6 +73,8 @@ export async function closeAccount(password, isRepeated) {
     const entered = await tokenForAny(password).catch((reason) => {
       if (!is(reason, 'invalid_credentials')) throw reason;
     });
+    // Without a password, nobody knows.
+    if (!entered && !password) throw error;
     if (entered) await close(entered.token);
   }
   endSession();
