@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_variable_of_the_measured_functions_is_known() {
-        for function in ["redirect", "shorten", "list", "stats", "overview"] {
+        for function in ["redirect", "shorten", "list", "stats", "overview", "auth"] {
             assert!(!of(function).is_empty(), "{function}");
         }
     }

@@ -44,6 +44,7 @@ pub fn goals(subjects: &[Figures]) -> Vec<Goal> {
     let cpu: fn(&Figures) -> Option<f64> = |figures| figures.cpu_ms_per_1k;
     let memory: fn(&Figures) -> Option<f64> = |figures| figures.rss_mb;
     let hot = || Some(of("redirect-hot-link", warm)? / of("noop", warm)?);
+    let auth_start = || Some(of("auth", cold)? / of("noop", cold)?);
     let reading = || Some((redirect(warm)? - of("noop", warm)?) / of("get-item", warm)?);
     vec![
         Goal::new("warm, a hot link: times an empty function", hot(), 1.3),
@@ -59,6 +60,8 @@ pub fn goals(subjects: &[Figures]) -> Vec<Goal> {
         Goal::new("memory: times Node's", ratio(memory, "peer-node"), 1.0 / 5.0),
         Goal::new("memory: times Python's", ratio(memory, "peer-python"), 1.0 / 4.0),
         Goal::new("zipped, in MB", redirect(|figures| figures.zip_mb), 4.0),
+        Goal::new("auth, cold start: times an empty function's", auth_start(), 3.0),
+        Goal::new("auth, zipped, in MB", of("auth", |figures| figures.zip_mb), 5.0),
         Goal::new("read units of a redirect", redirect(|figures| figures.rru), 0.5),
         Goal::new("write units of a redirect", redirect(|figures| figures.wru), 1.0),
         Goal::new("writes before the answer", redirect(|figures| figures.early_writes), 0.0),

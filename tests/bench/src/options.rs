@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 /// What can be measured.
-pub const SUBJECTS: [&str; 14] = [
+pub const SUBJECTS: [&str; 15] = [
     "noop",
     "noop-calls",
     "get-item",
@@ -12,6 +12,7 @@ pub const SUBJECTS: [&str; 14] = [
     "shorten",
     "list",
     "stats",
+    "auth",
     "peer-node",
     "peer-python",
     "analytics",

@@ -48,6 +48,7 @@ impl<'a> Cast<'a> {
             ("shorten", "shorten", &Workload::shorten(tables)),
             ("list", "list", &Workload::list(tables)),
             ("stats", "stats", &Workload::stats()),
+            ("auth", "auth", &Workload::me(tables)),
         ] {
             subjects.push(self.subject(name, function, function, workload, tables));
         }

@@ -103,6 +103,14 @@ impl Workload {
         })
     }
 
+    /// Who somebody is.
+    pub fn me(tables: &Tables) -> Self {
+        let event = authorized(&sample("auth", "me"), &tables.creator);
+        let id = json!(tables.creator.id);
+        let is_theirs = move |answer: &Value| body(answer)["user_id"] == id;
+        Self::new(move |_| event.clone(), move |_, answer| answer["statusCode"] == 200 && is_theirs(answer))
+    }
+
     /// Ten links of a workspace.
     pub fn list(tables: &Tables) -> Self {
         let event = authorized(&sample("list", "urls"), &tables.lister);
