@@ -107,7 +107,7 @@ def test_the_present_address_stops_another_one_if_it_waits(tabs: Tabs, api: Api,
     with tab.failing("**/api/auth/address/keep", 503, "service_unavailable"):
         tab.press(keep)
         expect(said).to_contain_text("Linklet is temporarily unavailable")
-    tab.press(keep, focuses=tab.heading("Your email stays the same"), shows=tab.page.get_by_role("link", name="Set a new one"))
+    tab.press(keep, focuses=tab.heading("Your email stays the same"), shows=tab.page.get_by_role("link", name="Set a new password"))
     assert account.call("GET", "/api/me")["pending_email"] is None
 
     tab = tabs.open(None, "keep-address?token=kep_0", refused=[404])
@@ -258,7 +258,7 @@ def test_a_mail_leads_to_where_one_gets_no_more(tabs: Tabs, account: Account) ->
 def test_a_session_elsewhere_is_ended_or_all_at_once(tabs: Tabs, api: Api, account: Account) -> None:
     api.log_in(account.email)
     elsewhere = api.log_in(account.email)
-    tab = tabs.open(account, "account?view=sessions")
+    tab = tabs.open(account, "account?view=sign-in")
     lines = sessions_of(tab)
     expect(lines).to_have_count(3)
     expect(lines.filter(has_text="This session")).to_have_count(1)
@@ -280,7 +280,7 @@ def sessions_of(tab: Tab) -> Locator:
 
 def test_a_session_is_shown_again_unless_it_has_ended(tabs: Tabs, account: Account) -> None:
     listed = {"sessions": [own_session(0), own_session(1, device="Chrome on Windows")]}
-    tab = tabs.open(account, "account?view=sessions", answers={SESSIONS: listed})
+    tab = tabs.open(account, "account?view=sign-in", answers={SESSIONS: listed})
     end = tab.button("Sign out (Chrome on Windows, Norway)")
     tab.fails("**/api/me/sessions/*", 503, "service_unavailable")
     tab.click(end, says="Couldn’t end the session. Linklet is temporarily unavailable.")
@@ -420,8 +420,8 @@ def test_closing_goes_on_though_the_session_has_ended(tabs: Tabs, api: Api, acco
 def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs, account: Account) -> None:
     tab = tabs.open(account, "links")
     for text, name, view in [
-        ("sessions", "Your sessions", "account?view=sessions"),
-        ("signed in", "Your sessions", "account?view=sessions"),
+        ("sessions", "Your sign-in", "account?view=sign-in"),
+        ("signed in", "Your sign-in", "account?view=sign-in"),
         ("close your account", "Your data", "account?view=data"),
         ("account", "Account", "account"),
     ]:
@@ -430,20 +430,20 @@ def test_the_palette_leads_to_the_address_of_each_part_of_the_account(tabs: Tabs
         expect(tab.page.get_by_role("option", name=name, exact=True)).to_have_attribute("aria-selected", "true")
         tab.keys("Enter", heading="Account")
         tab.page.wait_for_function("(view) => location.hash.endsWith(`/${view}`)", arg=view)
-    tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sessions"))
+    tab.keys("Control+k", lacks=tab.page.get_by_role("option", name="Your sign-in"))
     tab.keys("Escape")
 
-    tab.press(tab.button("Sessions"), at="account?view=sessions")
+    tab.press(tab.button("Sign-in"), at="account?view=sign-in")
     tab.press(tab.button("Data"), shows=tab.button("Download my data"))
     tab.go_back()
-    expect(tab.button("Sessions")).to_have_attribute("aria-pressed", "true")
+    expect(tab.button("Sign-in")).to_have_attribute("aria-pressed", "true")
     tab.reload(shows=sessions_of(tab).first)
-    tab.open("account?view=nonsense", shows=tab.page.get_by_label("Current password"))
+    tab.open("account?view=nonsense", shows=tab.button("Change your name"))
 
 
 def test_who_has_more_sessions_than_are_listed_is_told(tabs: Tabs, account: Account) -> None:
     listed = {"sessions": [own_session(0), own_session(1)], "has_more": True}
-    tab = tabs.open(account, "account?view=sessions", answers={SESSIONS: listed, f"{SESSIONS}/*": None})
+    tab = tabs.open(account, "account?view=sign-in", answers={SESSIONS: listed, f"{SESSIONS}/*": None})
     told = tab.page.get_by_text("Only the latest 100 are shown. “Sign out everywhere” ends the others too.")
     expect(told).to_be_visible()
     tab.press(tab.button(re.compile(r"^Sign out \(")), says="The session ends within a minute.")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from support.answers import listed, made_up_links
-from support.api import Account
+from support.api import PASSWORD, Account
 from support.faults import assert_usable_by_everybody, layout_faults
 from support.input import Keyboard
 from support.tab import Tab, Tabs
@@ -377,6 +377,17 @@ def test_all_that_match_get_a_tag_and_are_deleted_by_number(tabs: Tabs, crowd: A
     tab.submit("Delete 51", {question.get_by_role("textbox"): "51"}, question, says="51 links deleted.")
     expect(tab.page.get_by_text("No links match these filters")).to_be_visible()
     assert urls_of(crowd) == {"https://example.com/alone"}
+
+
+def test_all_that_match_are_lost_only_once_it_is_proved_who_asks(tabs: Tabs, crowd: Account) -> None:
+    tab = tabs.open(crowd, "links?tag=crowd", refused=[401, 403])
+    tab.pick(tab.button("More for the selected links", select_matching(tab, "51 ")), "Delete with statistics")
+    question = tab.dialog("Delete 51 links with their statistics?")
+    tab.submit("Delete 51", {question.get_by_role("textbox"): "51"}, question)
+    proof = tab.dialog("Confirm that it’s you")
+    tab.submit("Delete", {"Your password": "not my password"}, proof)
+    expect(proof.get_by_label("Your password")).to_have_accessible_description("Wrong password.")
+    tab.submit("Delete", {"Your password": PASSWORD}, proof, lacks=proof, says="51 links deleted with statistics.")
 
 
 def jobs_of(tab: Tab, matching: int = 4213) -> list[dict[str, Any]]:

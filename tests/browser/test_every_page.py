@@ -16,7 +16,7 @@ from support.faults import assert_usable_by_everybody, faults_of
 from support.feeds import AuditLog, Feed, Jobs, entry, job, notification
 from support.sample_data import sale_of
 from support.overlays import OVERLAYS, assert_left, reopen, open_overlay, show_terms, wrong_overlay
-from support.states import DOMAINS, INVITED, REGISTRATION, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
+from support.states import ACME, ALSO_ELSEWHERE, DOMAINS, IDENTITIES, INVITED, MOCK, ONLY_ELSEWHERE, REGISTRATION, SECURITY, Elsewhere, identity, in_closed_workspace, in_no_workspace, own_session, paused_key, paused_member, public_answers, with_paused_workspace
 from support.tab import Tab, Tabs
 from support.tree import tree_of, wrong_names, wrong_page
 from test_hostile import VIEWS as SHOWING_TEXTS
@@ -52,9 +52,10 @@ VIEWS = {
     "activity?what=key&who=019adcb1-5a4e-7c11-9d2f-0b6c8f3e7a99&from=2026-01-01": "Activity",
     "settings": "Settings",
     "settings?job=nowhere": "Settings",
+    "settings?view=security": "Settings",
     "account": "Account",
     "account?view=mail": "Account",
-    "account?view=sessions": "Account",
+    "account?view=sign-in": "Account",
     "account?view=activity": "Account",
     "account?view=data": "Account",
     "no-such-page": "Page not found",
@@ -62,6 +63,8 @@ VIEWS = {
 # Views of whoever comes.
 PUBLIC = {
     "sign-in": "Sign in",
+    "signed-in": "Sign in",
+    "join?provider=Acme&email=ada%40example.com": "You already have an account",
     "sign-up": "Create an account",
     "forgot": "Forgot password",
     "reset?token=rst_0": "New password",
@@ -84,6 +87,10 @@ ELSEWHERE = [
     ("sign-up", INVITED, "You need an invitation to create an account."),
     ("sign-in", INVITED, "You need an invitation to create an account."),
     ("forgot", INVITED, "This Linklet doesn’t send email."),
+    ("sign-in?refused=stale", ONLY_ELSEWHERE, "The provider didn’t ask you to sign in again."),
+    ("sign-up", ALSO_ELSEWHERE, "Continue with Mock"),
+    ("forgot", ONLY_ELSEWHERE, "Passwords aren’t used here."),
+    ("join?provider=Acme&email=ada%40example.com", ONLY_ELSEWHERE, "Confirm once that you can read its email"),
 ]
 FEED = Feed([notification("target.down", "t_7UJmGlcSOIpXh9XKQroFP8", "https://shop.example.com/ is down: it responded with 503."), notification("milestone.reached", "launch", "Your short link launch has reached 100 clicks.", hours=1)])
 FAILED_LINKS = [{"short_code": "launch", "code": "invalid_input", "detail": "a link has at most 20 tags"}]
@@ -110,8 +117,9 @@ RARE: dict[str, tuple[Any, ...]] = {
     "verify?token=vrf_0": ({}, "You’re signed in as"),
     "account": ({"**/api/me": WAITING}, "Waiting for you to confirm"),
     "account?view=mail": ({"**/api/me": WAITING}, "an email to it bounced"),
-    "account?view=sessions": ({"**/api/me/sessions": {"sessions": [own_session(0), own_session(1, device=None, country=None, remembered=True)]}}, "Unknown device"),
+    "account?view=sign-in": ({REGISTRATION: ALSO_ELSEWHERE, IDENTITIES: {"has_password": True, "identities": [identity(ACME, email=WAITING["pending_email"]), identity(None, issuer="https://sign-in.an-address-that-is-wider-than-the-narrowest-phone.example.com/v2")]}, "**/api/me/sessions": {"sessions": [own_session(0), own_session(1, device=None, country=None, remembered=True)]}}, "Unknown device", "no longer set up here", "Not connected"),
     "account?view=activity": (OWN_AUDIT_LOG.answers, "Delayed sign-in after several wrong passwords", "Firefox on Linux, Norway"),
+    "settings?view=security": ({"**/api/workspace/security": SECURITY}, "member from groups at Acme", "Nothing yet"),
     "notifications": (FEED.answers | {"**/api/overview": {"as_of": ago(hours=1), "down": []}}, "Needs attention"),
 }
 
@@ -207,6 +215,17 @@ def test_a_link_for_another_account_can_be_used_by_everybody(tabs: Tabs, api: Ap
         tab.click(tab.button("Confirm email"), shows=tab.page.get_by_label("That account’s password"))
 
     assert_no_faults(faults_of(tab, shown, lambda: wrong_page(tree_of(tab), is_framed=False)))
+
+
+@pytest.mark.parametrize("has_password", [True, False])
+def test_a_question_that_takes_a_proof_can_be_used_by_everybody(tabs: Tabs, api: Api, filled: Account, has_password: bool) -> None:
+    elsewhere = Elsewhere(api, has_password=has_password, identities=[identity(ACME), identity(MOCK)])
+    tab = tabs.open(filled, "account?view=data", answers=elsewhere.answers)
+
+    def shown() -> None:
+        tab.click(tab.button("Close my account"), shows=tab.page.get_by_role("button", name="Continue with Mock"))
+
+    assert_no_faults(faults_of(tab, shown, lambda: wrong_names(tree_of(tab))))
 
 
 def test_a_selection_can_be_used_by_everybody(tabs: Tabs, filled: Account) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from support.answers import ARABIC, THAI, listed, made_up_links
 from support.api import Account, Api
 from support.feeds import AuditLog, entry, person
-from support.states import as_account, closed_workspace, in_closed_workspace, own_session
+from support.states import IDENTITIES, SECURITY, as_account, closed_workspace, identity, in_closed_workspace, own_session
 from support.tab import Tab, Tabs
 
 IMAGE = "<img src=x onerror=\"document.title='taken over'\">"
@@ -48,7 +48,7 @@ def hostile(api: Api) -> Account:
     return eve
 
 
-VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "tags", f"tags/{urllib.parse.quote(IMAGE[:50], safe='')}", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "account", "account?view=sessions", "account?view=activity"]
+VIEWS = ["links", "links/{code}", "links/{code}?audience=human&audience=bot&audience=prefetch", "compare?codes={code}", "overview", "tags", f"tags/{urllib.parse.quote(IMAGE[:50], safe='')}", "monitoring", "monitoring/{target}", "notifications?kind=all", "members", "keys", "activity", "settings", "settings?view=security", "account", "account?view=sign-in", "account?view=activity"]
 
 
 def test_hostile_texts_do_nothing(tabs: Tabs, hostile: Account, subtests: pytest.Subtests) -> None:
@@ -117,6 +117,9 @@ LOG = [
     entry(5, "target.deleted", EVE, {"kind": "target", "id": "t_1", "name": f"https://evil.example/{'a' * 300}"}),
     entry(6, "job.finished", EVE, {"kind": "job", "id": "j1"}, **{"from": f"add the tag {IMAGE}", "to": f"done: {'9' * 200} links changed"}),
 ]
+HOSTILE_IDENTITIES = [identity({"id": "x", "name": IMAGE}, email=f"{'x' * 240}@example.com"), identity(None, issuer=f"https://evil.example/{'x' * 300}")]
+MEMBER = SECURITY["members"][0] | {"full_name": IMAGE, "providers": [IMAGE, "x" * 300], "by_groups_of": SCRIPT}
+HOSTILE_SECURITY = SECURITY | {"groups": [{"group": IMAGE, "role": "admin"}, {"group": "x" * 300, "role": "viewer"}], "members": [MEMBER]}
 NAMES = [IMAGE, "x" * 255, "\u202egnp.exe", *(f"Workspace {number}" for number in range(20))]
 CLOSED = [closed_workspace() | {"workspace_id": f"w{number}", "slug": f"slug-{number}", "name": name} for number, name in enumerate(NAMES)]
 RESTORING = "button:has-text('Restore')"
@@ -127,13 +130,14 @@ def test_hostile_texts_of_sessions_activities_and_closed_workspaces_do_nothing_a
     tabs: Tabs, account: Account, subtests: pytest.Subtests, width: int
 ) -> None:
     own = as_account(account, pending_email=f"{'x' * 240}@example.com", full_name=IMAGE) | AuditLog(OWN_LOG, "**/api/me/audit").answers
-    own |= {"**/api/me/sessions": {"sessions": SESSIONS}}
+    own |= {"**/api/me/sessions": {"sessions": SESSIONS}, IDENTITIES: {"has_password": True, "identities": HOSTILE_IDENTITIES}}
     mine = {"**/api/me/workspaces": {"workspaces": [*account.call("GET", "/api/me/workspaces")["workspaces"], *CLOSED]}}
     nowhere = in_closed_workspace(account.email) | {"**/api/me/workspaces": {"workspaces": CLOSED}}
     for view, answers, shown, count in [
         ("activity", AuditLog(LOG).answers, "tbody tr", len(LOG)),
         ("account?view=", own, "main", 1),
-        ("account?view=sessions", own, "main li", len(SESSIONS)),
+        ("account?view=sign-in", own, "main li", len(SESSIONS) + len(HOSTILE_IDENTITIES)),
+        ("settings?view=security", {"**/api/workspace/security": HOSTILE_SECURITY}, "tbody tr", 3),
         ("account?view=activity", own, "tbody tr", 50),
         ("settings", mine, RESTORING, len(CLOSED)),
         ("w/slug-0/links", mine, "h1:has-text('is closed')", 1),

@@ -25,8 +25,9 @@ READS = {
     "keys": "**/api/keys",
     "activity": "**/api/workspace/audit",
     "settings": "**/api/workspace",
+    "settings?view=security": "**/api/workspace/security",
     "account?view=mail": "**/api/me/notifications",
-    "account?view=sessions": "**/api/me/sessions",
+    "account?view=sign-in": "**/api/me/sessions",
     "account?view=activity": "**/api/me/audit",
 }
 

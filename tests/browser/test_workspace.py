@@ -129,7 +129,7 @@ def test_colours_are_chosen_and_kept(tabs: Tabs, account: Account) -> None:
 
 def test_a_password_is_changed(tabs: Tabs, api: Api, account: Account) -> None:
     # A wrong password is 401.
-    tab = tabs.open(account, "account", refused=[401])
+    tab = tabs.open(account, "account?view=sign-in", refused=[401])
     tab.submit("Change password", {"Current password": "not my password", "New password": "another horse battery"})
     expect(tab.page.get_by_label("Current password")).to_have_accessible_description("Wrong password.")
     tab.submit("Change password", {"Current password": PASSWORD}, says=re.compile("Password changed."))

@@ -1,12 +1,13 @@
 """Answers of the API for how a Linklet may be run, and for what is rare in one."""
 
-from dataclasses import dataclass
+import urllib.parse
+from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.sync_api import Route
 
 from .answers import ago
-from .api import Account
+from .api import PASSWORD, Account, Api
 
 PAUSED_AT = "2026-11-12T11:25:00.000Z"
 # What says of a workspace that it is neither paused nor closed.
@@ -16,8 +17,16 @@ NAME = "Harbour Lamps"
 
 # How people register: `GET /api/auth/registration`.
 REGISTRATION = "**/api/auth/registration"
-DOMAINS = {"registration": "domains", "domains": ["example.com", "example.org"], "takes_password": False, "sends_mail": True}
-INVITED = {"registration": "invited", "domains": None, "takes_password": False, "sends_mail": False}
+HERE = {"password_login": True, "oidc": []}
+DOMAINS = HERE | {"registration": "domains", "domains": ["example.com", "example.org"], "takes_password": False, "sends_mail": True}
+INVITED = HERE | {"registration": "invited", "domains": None, "takes_password": False, "sends_mail": False}
+ACME, MOCK = {"id": "acme", "name": "Acme"}, {"id": "mock", "name": "Mock"}
+# People sign in at providers: only there, or with a password as well.
+ONLY_ELSEWHERE = DOMAINS | {"password_login": False, "oidc": [ACME, MOCK]}
+ALSO_ELSEWHERE = ONLY_ELSEWHERE | {"registration": "open", "domains": None, "takes_password": True, "password_login": True}
+
+# How somebody signs in: `GET /api/me/identities`.
+IDENTITIES = "**/api/me/identities"
 
 # What an invitation is for: `POST /api/invitations/look`.
 LOOK = "**/api/invitations/look"
@@ -78,6 +87,84 @@ def paused_key(name: str) -> dict[str, Any]:
     return made | {"created_at": "2026-08-03T09:00:00.000Z", "expires_at": None, "last_used_at": None, "is_active": False, "paused_at": PAUSED_AT}
 
 
+def identity(provider: dict[str, str] | None, **more: Any) -> dict[str, Any]:
+    """Of Ada at a provider, or at one that is no longer configured."""
+    made = {"id": (provider or {"id": "gone"})["id"] * 8, "provider": provider, "issuer": "https://id.example.com", "email": "ada@example.com"}
+    return made | {"connected_at": "2026-08-03T09:00:00.000Z"} | more
+
+
+SIGNING_IN = {"user_id": "u0", "email": "ada@example.com", "full_name": "Ada Lovelace", "role": "member", "has_password": True, "providers": ["Acme"], "by_groups_of": "Acme"}
+# How people sign in, for admins: `GET /api/workspace/security`.
+SECURITY = {
+    "password_login": False, "registration": "domains", "domains": ["example.com"], "session_hours": 24, "providers": [ACME | {"issuer": "https://id.example.com"}],
+    "trusted_domains": ["example.com"], "join": "viewer", "groups_claim": "groups", "groups": [{"group": "Engineering", "role": "member"}],
+    "members": [SIGNING_IN, SIGNING_IN | {"user_id": "u1", "full_name": None, "providers": [], "by_groups_of": None}], "next_cursor": None, "has_more": False,
+}
+
+
+@dataclass
+class Elsewhere:
+    """How somebody signs in, where providers are made up: each sends them back at once."""
+
+    api: Api
+    has_password: bool = True
+    identities: list[dict[str, Any]] = field(default_factory=list)
+    registration: dict[str, Any] = field(default_factory=lambda: ALSO_ELSEWHERE)
+    # What the way back says, if nothing comes of it.
+    refused: str = ""
+    is_proven: bool = False
+    # What was done, with which body.
+    done: list[tuple[str, Any]] = field(default_factory=list)
+    # What is connected on the way back.
+    connecting: str = ""
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        proven = {path: self.prove for path in ["**/api/me", "**/api/workspace", "**/api/auth/password", IDENTITIES, f"{IDENTITIES}/*"]}
+        return proven | {REGISTRATION: self.registration, "**/api/auth/proof": self.leave, "**/elsewhere": self.come_back}
+
+    def prove(self, route: Route) -> None:
+        """Refuses what needs a proof, and does it otherwise."""
+        method, path = route.request.method, urllib.parse.urlsplit(route.request.url).path
+        if method == "GET" and path.endswith("/identities"):
+            return route.fulfill(json={"has_password": self.has_password, "identities": self.identities})
+        if method == "GET":
+            return route.fallback()
+        body = route.request.post_data_json
+        given = body.get("password") or body.get("current")
+        if given not in (None, PASSWORD):
+            return problem(route, 401, "invalid_credentials")
+        if given is None and not self.is_proven:
+            return problem(route, 403, "proof_required")
+        self.done.append((method, body))
+        if path.endswith("/auth/password"):
+            self.has_password = method == "POST"
+        if method == "DELETE" and "/identities/" in path:
+            self.identities = [one for one in self.identities if not path.endswith(one["id"])]
+        if method == "POST" and path.endswith("/identities"):
+            self.connecting = body["provider"]
+            return self.send_away(route)
+        return route.fulfill(status=204)
+
+    def leave(self, route: Route) -> None:
+        self.is_proven = not self.refused
+        self.send_away(route)
+
+    def send_away(self, route: Route) -> None:
+        route.fulfill(json={"url": f"{self.api.url}/elsewhere"})
+
+    def come_back(self, route: Route) -> None:
+        if self.connecting and not self.refused:
+            self.identities = [*self.identities, identity(next(one for one in [ACME, MOCK] if one["id"] == self.connecting))]
+        self.connecting = ""
+        reason = f"?refused={self.refused}" if self.refused else ""
+        route.fulfill(status=302, headers={"location": f"{self.api.app}#/signed-in{reason}"})
+
+
+def problem(route: Route, status: int, code: str) -> None:
+    route.fulfill(status=status, json={"status": status, "code": code, "detail": "not like this"}, content_type="application/problem+json")
+
+
 @dataclass
 class Closed:
     """Another workspace of the account, which only these answers call closed, until somebody brings it back."""
@@ -122,5 +209,4 @@ class Closed:
         if not is_unknown:
             return route.continue_()
         self.unknown -= 0 if self.is_closed else 1
-        problem = {"status": 404, "code": "workspace_not_found", "detail": "there is no such workspace"}
-        return route.fulfill(status=404, json=problem, content_type="application/problem+json")
+        return problem(route, 404, "workspace_not_found")

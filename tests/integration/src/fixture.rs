@@ -12,9 +12,9 @@ use linklet_delete::Delete;
 use linklet_domain::{
     AccountHash, CheckInterval, CheckOutcome, CheckResult, Click, Client, Concurrency, CorrelationId, Device,
     EmailAddress, Event, EventDetail, EventId, FamiliarNetwork, HashBudget, HostShard, IpHash, LimitedRoute, Link,
-    PlannedTick, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId, ShortCode,
-    SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visibility, Visitor, Window,
-    WorkspaceId, lifetimes,
+    PasswordLogin, PlannedTick, RateLimit, Reach, RefreshToken, ReservedCodes, Role, RouteLimits, Salt, SessionId,
+    ShortCode, SignInPlace, TargetId, TargetStatus, ThrottleSubject, Timestamp, UrlCreated, UserId, Visibility,
+    Visitor, Window, WorkspaceId, lifetimes,
 };
 use linklet_dynamodb::{
     ActiveSession, CheckedTarget, ClassifiedClick, ClicksTable, DueTarget, JobsTable, LinksTable, MemberChange,
@@ -200,7 +200,8 @@ pub fn network_of(email: &EmailAddress) -> FamiliarNetwork {
 pub async fn renewable_session(db: &TestDynamoDb, person: &Person) -> RefreshToken {
     let token = RefreshToken::first_of(person.id, SessionId::beginning_at(Timestamp::now()));
     let place = SignInPlace { device: None, country: None };
-    let sign_in = SignIn { place, address: IpHash::of_network("203.0.113.9", &salt()), first_token: Some(token) };
+    let sign_in =
+        SignIn { place, address: IpHash::of_network("203.0.113.9", &salt()), first_token: Some(token), until: None };
     db.users().begin_session(&person.id, &token.session, sign_in).await.unwrap();
     token
 }
@@ -371,7 +372,7 @@ pub fn jobs(db: &TestDynamoDb, queues: &FakeQueues) -> JobRunner {
 
 pub fn operate(db: &TestDynamoDb, queues: &FakeQueues) -> Operate {
     Operate {
-        people: People { users: db.users(), tokens: db.one_time_tokens() },
+        people: People { users: db.users(), tokens: db.one_time_tokens(), mails: EmailRequests::default() },
         links: db.links(),
         reconciler: Reconciler {
             stats: db.stats(),
@@ -387,6 +388,7 @@ pub fn operate(db: &TestDynamoDb, queues: &FakeQueues) -> Operate {
 /// That looks up sessions.
 pub fn leave(db: &TestDynamoDb) -> Leave {
     Leave {
+        password_login: PasswordLogin::On,
         tokens: tokens().with_sessions(db.sessions()),
         users: db.users(),
         limits: limits(db),

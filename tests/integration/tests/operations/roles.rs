@@ -22,7 +22,7 @@ const RIGHTS: &str = "
     JobsTable                         FORGET#        PutItem: leave
     JobsTable                         HANDOVER#      BatchWriteItem DeleteItem GetItem PutItem Query UpdateItem: jobs
     JobsTable                         HANDOVER#      DeleteItem: clock
-    JobsTable                         HANDOVER#      PutItem: account leave operate
+    JobsTable                         HANDOVER#      PutItem: account auth leave operate
     JobsTable                         PURGE#         DeleteItem GetItem PutItem UpdateItem: jobs
     JobsTable                         PURGE#         DeleteItem: clock
     JobsTable                         PURGE#         PutItem: analytics
@@ -100,25 +100,26 @@ const RIGHTS: &str = "
     ThrottleTable                     WORKSPACE#     UpdateItem: delete jobs-api list overview shorten stats update
     UsersTable                        ACCESS#        BatchGetItem: delete jobs-api list overview reports resolve shorten stats update watch
     UsersTable                        ACCESS#        BatchGetItem BatchWriteItem Query UpdateItem: jobs
-    UsersTable                        ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
-    UsersTable                        ACCESS#        BatchGetItem GetItem PutItem Query UpdateItem: auth
+    UsersTable                        ACCESS#        BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account auth leave
     UsersTable                        ACCESS#        BatchGetItem UpdateItem: notify
     UsersTable                        ACCESS#        DeleteItem GetItem PutItem Query UpdateItem: operate
     UsersTable                        EMAIL#         DeleteItem GetItem: leave
     UsersTable                        EMAIL#         DeleteItem GetItem PutItem: auth
     UsersTable                        EMAIL#         GetItem: notify
     UsersTable                        EMAIL#         GetItem UpdateItem: operate
+    UsersTable                        IDENTITY#      DeleteItem: jobs
+    UsersTable                        IDENTITY#      DeleteItem GetItem PutItem: auth
     UsersTable                        INVITATION#    DeleteItem GetItem: auth
     UsersTable                        INVITATION#    GetItem PutItem: account
     UsersTable                        INVITATION#    PutItem: notify operate
     UsersTable                        INVITATIONS#   BatchWriteItem DeleteItem Query: jobs
     UsersTable                        INVITATIONS#   ConditionCheckItem GetItem UpdateItem: notify
-    UsersTable                        INVITATIONS#   DeleteItem GetItem: auth
+    UsersTable                        INVITATIONS#   DeleteItem GetItem Query: auth
     UsersTable                        INVITATIONS#   DeleteItem GetItem PutItem Query: account
     UsersTable                        INVITATIONS#   DeleteItem Query: leave operate
     UsersTable                        KEEP#          DeleteItem GetItem: auth
     UsersTable                        KEEP#          PutItem: notify
-    UsersTable                        KEY#           BatchGetItem DeleteItem: leave operate
+    UsersTable                        KEY#           BatchGetItem DeleteItem: auth leave operate
     UsersTable                        KEY#           BatchGetItem DeleteItem PutItem UpdateItem: account
     UsersTable                        KEY#           BatchWriteItem DeleteItem UpdateItem: jobs
     UsersTable                        KEY#           GetItem UpdateItem: delete jobs-api list overview resolve shorten stats update watch
@@ -138,7 +139,7 @@ const RIGHTS: &str = "
     UsersTable                        SLUG#          GetItem: operate
     UsersTable                        SLUG#          GetItem PutItem: auth
     UsersTable                        USER#          BatchGetItem DeleteItem GetItem: leave
-    UsersTable                        USER#          BatchGetItem GetItem PutItem UpdateItem: auth
+    UsersTable                        USER#          BatchGetItem ConditionCheckItem GetItem PutItem UpdateItem: auth
     UsersTable                        USER#          GetItem: account
     UsersTable                        USER#          GetItem UpdateItem: operate
     UsersTable                        VERIFICATION#  DeleteItem GetItem: auth
@@ -146,7 +147,7 @@ const RIGHTS: &str = "
     UsersTable                        WS#            BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: jobs
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: account leave
     UsersTable                        WS#            BatchGetItem ConditionCheckItem DeleteItem GetItem Query UpdateItem: operate
-    UsersTable                        WS#            ConditionCheckItem PutItem UpdateItem: auth
+    UsersTable                        WS#            ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem: auth
     UsersTable                        WS#            GetItem: reports shorten update watch watch-links
     UsersTable                        WS#            GetItem Query: overview
     WatchTable                        *              BatchGetItem DeleteItem GetItem PutItem Query UpdateItem: watch

@@ -219,6 +219,7 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
         (AccountChange::PasswordChanged, "Your password was changed"),
         (AccountChange::PasswordReset { pauses: false }, "Your password was reset"),
         (AccountChange::SessionsEnded, "You're signed out everywhere"),
+        (change("identity_connected", json!({"provider": "Acme", "pauses": true})), "You have a new way to sign in"),
         (change("signed_in", json!({"device": null})), "Your account was used from a new place"),
         (change("key_created", of_key.clone()), "You have a new API key"),
         (change("key_revoked", of_key.clone()), "Your API key was revoked"),
@@ -240,7 +241,7 @@ async fn whoever_has_confirmed_an_address_hears_of_each_change_of_their_account(
         assert_eq!(fixture.deliver(&[changed(&ada.id, change.clone()), changed(&bob.id, change.clone())]).await, 0);
     }
 
-    assert_eq!(fixture.outside.recipients(), ["ada@example.com"; 16], "and nobody who has confirmed none");
+    assert_eq!(fixture.outside.recipients(), ["ada@example.com"; 17], "and nobody who has confirmed none");
     assert_eq!(fixture.outside.subjects(), changes.map(|(_, subject)| subject));
     for text in fixture.outside.texts() {
         assert!(text.contains("https://go.example.com/app#/forgot") && !text.contains("evil.example"), "{text}");

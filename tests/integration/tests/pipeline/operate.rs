@@ -2,6 +2,7 @@
 
 use linklet_domain::{Click, Spread, Timestamp};
 use linklet_dynamodb::OneTimeTokens;
+use linklet_lambda::email_requests::EmailRequests;
 use linklet_operate::{Operate, OperateError, People};
 use linklet_test_support::{FakeQueues, LinkBuilder, TestDynamoDb, click_event, in_role_of, users_by};
 use serde_json::{Value, json};
@@ -80,8 +81,11 @@ async fn a_difference_needs_repair_until_somebody_repairs_it() {
 #[tokio::test]
 async fn a_table_that_cannot_be_used_is_a_failure() {
     let client = TestDynamoDb::unreachable();
-    let people =
-        People { users: users_by(client), tokens: OneTimeTokens(TestDynamoDb::unreachable_table("UsersTable")) };
+    let people = People {
+        users: users_by(client),
+        tokens: OneTimeTokens(TestDynamoDb::unreachable_table("UsersTable")),
+        mails: EmailRequests::default(),
+    };
     let operate = Operate { people, ..operate(&TestDynamoDb::start(), &FakeQueues::start()) };
 
     let failed = operate.answer(order(&json!({"invite": {"email": "ada@example.com"}}))).await;

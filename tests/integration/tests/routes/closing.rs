@@ -475,7 +475,7 @@ async fn an_export_has_each_session_once_however_many_there_are() {
     for number in 0..230 {
         let session = SessionId::beginning_at(began_at.plus(Duration::from_millis(number)));
         let place = SignInPlace { device: None, country: None };
-        let sign_in = SignIn { place, address: IpHash::of("203.0.113.9", &salt()), first_token: None };
+        let sign_in = SignIn { place, address: IpHash::of("203.0.113.9", &salt()), first_token: None, until: None };
         fixture.db.users().begin_session(&ada.id, &session, sign_in).await.unwrap();
     }
 

@@ -215,7 +215,8 @@ async fn the_sign_up_page_learns_how_people_register() {
         let answer = fixture.auth.get_openly("/api/auth/registration").await;
 
         let expected = json!({
-            "registration": policy, "domains": listed, "takes_password": takes_password, "sends_mail": true,
+            "registration": policy, "domains": listed, "takes_password": takes_password, "password_login": true,
+            "sends_mail": true, "oidc": [],
         });
         assert_eq!((answer.status, answer.json()), (200, expected));
     }

@@ -47,10 +47,15 @@ const PUT_LINK: &str = "PUT /api/links/{code}";
 
 /// What an operation answers when it is allowed, where the example of its body doesn't do what the operation is for: it names
 /// nothing that there is, or somebody else's password.
-const DONE: [(&str, u16); 22] = [
+const DONE: [(&str, u16); 27] = [
     ("GET /app/{version}/{file}", 404),
     ("POST /api/auth/login", 401),
     ("POST /api/auth/refresh", 401),
+    ("POST /api/auth/join", 404),
+    ("POST /api/auth/proof", 400),
+    ("DELETE /api/auth/password", 401),
+    ("POST /api/me/identities", 401),
+    ("DELETE /api/me/identities/{id}", 401),
     ("POST /api/auth/switch", 404),
     ("POST /api/auth/password", 401),
     ("POST /api/auth/password/reset", 404),
@@ -127,6 +132,8 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
         "{code}" if route.path.ends_with("/share") => return vec![own, own, answers(security, 403), absent],
         "" => return vec![own],
         "{version}" => return vec![own; 4],
+        // There is none.
+        "{provider}" => return vec![answers(security, 404); 4],
         // The links are changed as far as the caller may, one by one.
         "{tag}" => {
             let by_admins =
@@ -152,6 +159,8 @@ fn rows_of(name: &str, route: &Route, operation: &Value) -> Vec<Statuses> {
             let refused = |(_, status)| if status == 401 { status } else { 403 };
             vec![own, rows_by(own, refused), strangers, absent]
         }
+        // The password is wrong, whoever has the identity.
+        "DELETE /api/me/identities/{id}" => vec![own; 4],
         // Another workspace's id says nothing about this one.
         PUT_LINK => {
             let new = answers(security, 201);
@@ -288,7 +297,7 @@ impl<'d> Scene<'d> {
                 }
                 target.id.to_string()
             }
-            "{version}" => "nothing".to_owned(),
+            "{version}" | "{provider}" => "nothing".to_owned(),
             unknown => panic!("this test doesn't know what to put in place of {unknown}"),
         }
     }
@@ -447,7 +456,7 @@ async fn every_route_answers_everybody_about_everybodys_things() {
 
 /// What is answered without a table: pages, images, where others' short URLs lead, who may register, tokens that can't be any, and many
 /// links, each of which has a result of its own.
-const NEED_NO_TABLE: [&str; 22] = [
+const NEED_NO_TABLE: [&str; 27] = [
     "GET /",
     "GET /app",
     "GET /app/{version}/{file}",
@@ -458,6 +467,12 @@ const NEED_NO_TABLE: [&str; 22] = [
     "GET /{code}/qr",
     "GET /api/auth/registration",
     "POST /api/auth/refresh",
+    "POST /api/auth/join",
+    // The example names an identity provider that there is not.
+    "POST /api/auth/proof",
+    "GET /api/auth/oidc/{provider}",
+    "GET /api/auth/oidc/{provider}/callback",
+    "GET /api/auth/oidc/{provider}/logout",
     "POST /api/auth/password/forgot",
     "GET /api/unsubscribe",
     "POST /api/unsubscribe",

@@ -2,6 +2,7 @@
 
 use linklet_domain::WorkId;
 use linklet_dynamodb::{Consistency, ResetOutcome, Session, SessionStatus};
+use linklet_lambda::email_requests::EmailRequests;
 use linklet_operate::{Closed, Issued, OperateError, People};
 use linklet_test_support::in_role_of;
 
@@ -33,7 +34,7 @@ impl Entrance {
     }
 
     fn people(&self) -> Operator {
-        Operator(People { users: self.db.users(), tokens: self.db.one_time_tokens() })
+        Operator(People { users: self.db.users(), tokens: self.db.one_time_tokens(), mails: EmailRequests::default() })
     }
 
     /// The token of an invitation into a new person's workspace, which is shown or mailed.

@@ -5,10 +5,15 @@ use std::path::PathBuf;
 use crate::prelude::*;
 
 /// Samples that stand for a refusal: what they name is nobody's, or of another version.
-const REFUSED: [(&str, u16); 11] = [
+const REFUSED: [(&str, u16); 15] = [
     ("web/file", 404),
     ("auth/reset", 404),
     ("auth/verify", 404),
+    // There is no identity provider.
+    ("auth/oidc", 404),
+    ("auth/oidc-callback", 404),
+    ("auth/join", 404),
+    ("auth/proof", 401),
     ("auth/refresh", 401),
     ("auth/keep-address", 404),
     ("account/unsubscribe", 404),

@@ -1,6 +1,8 @@
 //! Sessions: how they end, and whom a token lets in after its person has left or has another role.
 
-use linklet_domain::{AuditAction, AuditFilter, AuditLog, Membership, RefreshToken, SignInPlace, WorkspaceName};
+use linklet_domain::{
+    AuditAction, AuditFilter, AuditLog, Credential, Membership, RefreshToken, SignInPlace, WorkspaceName,
+};
 use linklet_dynamodb::{
     Consistency, CreateWorkspaceOutcome, MemberOutcome, NewWorkspace, PasswordChange, Session, SessionStatus, Sessions,
     SignIn,
@@ -298,7 +300,14 @@ async fn two_changes_of_a_password_at_once_are_one() {
     let (users, ada) = (fixture.db.users(), &fixture.ada.id);
     let origin = an_origin(ada);
     let at = Timestamp::now();
-    let change = |new_hash| PasswordChange { user: ada, old_hash: "none", new_hash, at, but: None, origin: &origin };
+    let change = |new_hash| PasswordChange {
+        user: ada,
+        old_hash: Some("none"),
+        new: Credential::Password(new_hash),
+        at,
+        but: None,
+        origin: &origin,
+    };
 
     let (one, other) = (change("first"), change("second"));
     let changed = tokio::join!(users.change_password(&one), users.change_password(&other));
@@ -312,8 +321,14 @@ async fn a_password_change_restores_no_session_that_was_ended_meanwhile() {
     let (users, ada, at) = (fixture.db.users(), &fixture.ada.id, Timestamp::now());
     let mallory = SessionId::beginning_at(at);
     let origin = an_origin(ada);
-    let change =
-        PasswordChange { user: ada, old_hash: "none", new_hash: "new", at, but: Some(&mallory), origin: &origin };
+    let change = PasswordChange {
+        user: ada,
+        old_hash: Some("none"),
+        new: Credential::Password("new"),
+        at,
+        but: Some(&mallory),
+        origin: &origin,
+    };
 
     fixture.end_all(at.plus(Duration::from_millis(5))).await;
     let changed = users.change_password(&change).await.unwrap();
@@ -445,7 +460,7 @@ impl SignedIn {
             let session = SessionId::beginning_at(first.plus(Duration::from_millis(number)));
             let place = SignInPlace { device: None, country: None };
             let address = IpHash::of("203.0.113.9", &salt());
-            let sign_in = SignIn { place, address, first_token: None };
+            let sign_in = SignIn { place, address, first_token: None, until: None };
             self.fixture.db.users().begin_session(user, &session, sign_in).await.unwrap();
             session
         };
@@ -579,7 +594,7 @@ async fn a_session_costs_one_write_unit_when_it_begins() {
     let session = SessionId::beginning_at(Timestamp::now());
     let place = SignInPlace { device: Some("Samsung Internet on Android".to_owned()), country: None };
     let address = IpHash::of("203.0.113.9", &salt());
-    let sign_in = SignIn { place, address, first_token: Some(RefreshToken::first_of(user, session)) };
+    let sign_in = SignIn { place, address, first_token: Some(RefreshToken::first_of(user, session)), until: None };
 
     users.begin_session(&user, &session, sign_in).await.unwrap();
 

@@ -7,6 +7,7 @@ mod audit;
 mod clicks;
 mod edits;
 mod guesses;
+mod identities;
 mod jobs;
 mod link_events;
 mod links;

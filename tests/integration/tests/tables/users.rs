@@ -25,6 +25,7 @@ fn registration(email: &str, slug: &str) -> Registration {
         password_hash: Some("$argon2id$…".into()),
         created_at: Timestamp::now(),
         last_login_at: None,
+        password_works_until: None,
     };
     let (name, slug) = (WorkspaceName::parse("Engines").unwrap(), WorkspaceSlug::parse(slug).unwrap());
     let workspace = NewWorkspace::of(&account, WorkspaceId::generate(), name, account.created_at);
