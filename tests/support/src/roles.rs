@@ -270,7 +270,7 @@ mod tests {
         };
 
         assert!(allowed("BatchGetItem", &batch(["USER#a", "ACCESS#a"])));
-        assert!(!allowed("BatchGetItem", &batch(["USER#a", "KEY#a"])));
+        assert!(!allowed("BatchGetItem", &batch(["USER#a", "EMAIL#a"])));
         assert!(allowed("TransactWriteItems", &transaction("WS#a")));
         assert!(!allowed("TransactWriteItems", &transaction("EMAIL#a")));
     }
@@ -286,7 +286,7 @@ mod tests {
         };
 
         assert!(allowed("Query", &query("ACCESS#a")));
-        assert!(!allowed("Query", &query("WS#a")));
+        assert!(!allowed("Query", &query("USER#a")));
         assert!(!allowed("Scan", &json!({"TableName": "UsersTable"})));
         assert_eq!(table_of("${LinksTable.Arn}/index/by-workspace").as_deref(), Some("LinksTable/index/by-workspace"));
         assert_eq!(table_of("LinksTable.StreamArn"), None);
