@@ -17,9 +17,13 @@ fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let aws = aws::load().await;
     let tables = aws::Tables::behind_the_api(&aws);
-    let (verifier, issuer) = (TokenVerifier::from_env(&aws, &tables).await?, TokenIssuer::from_env(&aws).await?);
     let secrets = SecretsManager::new(&aws);
-    let limits = Limits::from_env(&tables, &secrets).await?;
+    // Each reads a secret, and starting waits for them at once.
+    let (verifier, issuer, limits) = tokio::try_join!(
+        TokenVerifier::from_env(&aws, &tables),
+        TokenIssuer::from_env(&aws),
+        Limits::from_env(&tables, &secrets),
+    )?;
     let mails = EmailRequests::from_env(&aws);
     let registration = registration(mails.are_placed())?;
     let users = tables.users()?;
