@@ -104,9 +104,9 @@ impl Auth {
         self.proofs().require_of(request, person.acting(), &account, password.as_ref(), purpose).await?;
         // A repeated removal has done what it is for.
         let Ok(hash) = IdentityHash::parse(id) else { return Ok(no_content()) };
-        self.end_group_roles(request, &account, &hash).await?;
         let (passwords, issuers) = (self.password_login == PasswordLogin::On, self.issuers());
         let ways = WaysToSignIn { passwords, issuers: &issuers };
+        self.end_group_roles(request, &account, &hash, ways).await?;
         let origin = self.limits.guesses.origin(request, person.actor());
         match self.users.remove_identity(person.acting(), &hash, ways, &origin).await? {
             RemoveOutcome::Removed(issuer) => {

@@ -3,8 +3,8 @@
 use linklet_domain::{
     Account, AccountChange, Actor, AuditContext, Identity, IdentityHash, Role, Timestamp, WorkspaceId, WorkspaceRole,
 };
-use linklet_dynamodb::GroupOutcome;
-use linklet_lambda::http::{Request, Result};
+use linklet_dynamodb::{GroupOutcome, WaysToSignIn};
+use linklet_lambda::http::{Problem, Request, Result};
 
 use crate::Auth;
 
@@ -39,15 +39,20 @@ impl Auth {
         Ok(())
     }
 
-    /// Ends the memberships that groups of an identity gave, before it is removed: nothing would know that they did.
+    /// Ends the memberships that groups of an identity gave, before it is removed: nothing would know that they did. Nothing ends if it is
+    /// the last way to sign in, which isn't removed.
     pub(crate) async fn end_group_roles(
         &self,
         request: &Request,
         account: &Account,
         hash: &IdentityHash,
+        ways: WaysToSignIn<'_>,
     ) -> Result<()> {
         let identities = self.users.identities(&account.id).await?;
         let Some(identity) = identities.iter().find(|identity| identity.hash == *hash) else { return Ok(()) };
+        let works = |other: &Identity| other.hash != *hash && ways.issuers.contains(&other.issuer.as_str());
+        let has_password = ways.passwords && account.password_hash.is_some();
+        Problem::LastSignIn.unless(has_password || identities.iter().any(works))?;
         self.apply_roles(request, account, &IdentityRoles { identity, roles: Some(&[]) }).await
     }
 
