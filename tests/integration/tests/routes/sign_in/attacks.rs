@@ -98,12 +98,7 @@ async fn a_remembered_break_glass_session_ends_with_its_day() {
     let fixture = Fixture::new().await;
     let (grace, _) = fixture.workspace("grace").await;
     let fixture = fixture.without_passwords();
-    let operate = fixture::operate(&fixture.db, &fixture.queues);
-    let order = json!({"operator": "test", "command": {"reset": {"email": grace.email, "reclaim": false}}});
-    let answer = serde_json::to_value(operate.answer(order).await.unwrap()).unwrap().to_string();
-    let token = answer.split("#/reset?token=").nth(1).unwrap().split(['\\', '"', '\n', ' ']).next().unwrap().to_owned();
-    let reset = json!({"token": token, "password": PASSWORD});
-    RequestBuilder::new("POST", "/api/auth/password/reset").json(&reset).send_to(&fixture.auth).await.expecting(204);
+    fixture.let_in_by_operator(&grace).await;
 
     let body = json!({"email": grace.email, "password": PASSWORD, "remember": true});
     let login = RequestBuilder::new("POST", "/api/auth/login").json(&body).send_to(&fixture.auth).await.expecting(200);
@@ -563,12 +558,7 @@ async fn logins_that_are_off_are_in_nobodys_way_who_has_a_password_for_a_day() {
     let fixture = Fixture::new().await;
     let (grace, _) = fixture.workspace("grace").await;
     let fixture = fixture.without_passwords();
-    let operate = fixture::operate(&fixture.db, &fixture.queues);
-    let order = json!({"operator": "test", "command": {"reset": {"email": grace.email, "reclaim": false}}});
-    let answer = serde_json::to_value(operate.answer(order).await.unwrap()).unwrap().to_string();
-    let token = answer.split("#/reset?token=").nth(1).unwrap().split(['\\', '"', '\n', ' ']).next().unwrap().to_owned();
-    let reset = json!({"token": token, "password": PASSWORD});
-    RequestBuilder::new("POST", "/api/auth/password/reset").json(&reset).send_to(&fixture.auth).await.expecting(204);
+    fixture.let_in_by_operator(&grace).await;
 
     let now = Timestamp::now().plus(Duration::from_secs(5));
     let log_in = async |email: &str, from: &str| {
@@ -600,4 +590,20 @@ async fn a_private_identity_is_no_way_around_the_provider_whose_groups_gave_a_ro
     let is_in = fixture.account_after(&again).await == Some(me["user_id"].clone());
     let role = fixture.role_in(&grace.workspace, &me["user_id"]).await;
     assert!(!is_in || role.is_none(), "still {role:?}, by an identity that the company knows nothing of");
+}
+
+#[tokio::test]
+async fn the_last_identity_and_what_its_groups_gave_stay() {
+    let fixture = Fixture::new().await;
+    let (grace, id) = fixture.workspace("grace").await;
+    let fixture = fixture.with_groups(&format!("Engineering={id}:member"));
+    let token = fixture.token(&in_groups(&["Engineering"])).await;
+    let me = fixture.auth.me(&token).await.json();
+    assert_eq!(fixture.prove(&token, &in_groups(&["Engineering"])).await, "#/signed-in");
+    let identity = fixture.identities(&token).await["identities"][0]["id"].as_str().unwrap().to_owned();
+
+    let refused = fixture.delete(&format!("/api/me/identities/{identity}"), &token, &json!({})).await;
+
+    assert_eq!(refused.problem_code(), (409, "last_sign_in".into()));
+    assert_eq!(fixture.role_in(&grace.workspace, &me["user_id"]).await, Some(Role::Member));
 }
